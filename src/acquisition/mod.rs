@@ -1,0 +1,152 @@
+//! What a set of files *means*: ordered diffraction patterns, scan, detector, bad pixels, calibration,
+//! and what is missing. Parsed once into a type that cannot be wrong.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Error,
+    shape::{Detector, Dtype, Scan},
+};
+
+/// A 4D-STEM acquisition, as its files describe it. Nothing in it has been decoded yet.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Acquisition {
+    /// File name of the master, or of the only file.
+    pub name: String,
+    /// Path of the dataset inside its file, e.g. `/entry/data/data`.
+    pub dataset: String,
+    /// Picked files that the acquisition uses; `Chunk::file` points into it.
+    pub files: Vec<UsedFile>,
+    /// Linked files that were not picked, by base name, in link order.
+    pub files_missing: Vec<String>,
+    /// Links (or virtual sources) to data files; 0 for a set without links.
+    pub files_linked: u32,
+    pub dtype: Dtype,
+    pub detector: Detector,
+    /// Number of frames, missing ones included: one past the last frame's index.
+    pub frames: u32,
+    /// `nimages` x `ntrigger` of the master.
+    pub frames_announced: Option<u64>,
+    pub scan: ScanChoice,
+    pub storage: Storage,
+    pub bad_pixels: BadPixels,
+    /// Counts from this value on are saturated.
+    pub saturation: Option<u64>,
+    pub calibration: Calibration,
+    pub facts: Vec<Fact>,
+    /// What has to be told: missing files, a guessed scan shape, surplus frames, an open SWMR writer ...
+    pub notices: Vec<Error>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UsedFile {
+    pub name: String,
+    pub len_bytes: u64,
+    /// Place among the picked files.
+    pub picked: u32,
+}
+
+/// The scan shape and why it is believed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ScanChoice {
+    pub shape: Scan,
+    pub from: ScanFrom,
+    /// Other shapes that fit the number of frames, best first.
+    pub alternatives: Vec<Scan>,
+}
+
+impl ScanChoice {
+    /// Frames beyond the scan (> 0), or positions without a frame (< 0).
+    pub fn surplus(&self, frames: u32) -> i64 {
+        i64::from(frames) - self.shape.positions() as i64
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ScanFrom {
+    /// `NumPixelsY` x `NumPixelsX` of the sidecar.
+    Sidecar,
+    /// The first two axes of a 4-D dataset.
+    Stored,
+    /// `ntrigger` rows of `nimages`, both above 1.
+    Ntrigger,
+    Square,
+    /// The factor pair nearest to a square; to be shown as a guess.
+    Guess,
+    /// Entered by the user.
+    Entered,
+}
+
+/// Where the frames lie. A frame without a chunk has no data: it is missing.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum Storage {
+    /// One frame per chunk, bitshuffle LZ4 alone, little-endian integers: the GPU decodes it.
+    BitshuffleLz4 {
+        /// Pixels per block of the encoder (filter parameters, 0 resolved); a chunk header that says
+        /// otherwise makes its frame fail.
+        block_px: u32,
+        /// Sorted by frame, at most one per frame.
+        chunks: Vec<FrameChunk>,
+    },
+    /// Everything else: decoded by the workers into frames of little-endian pixels.
+    Decoded(Box<Tiles>),
+}
+
+/// One compressed frame in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FrameChunk {
+    pub frame: u32,
+    /// Index into `Acquisition::files`.
+    pub file: u16,
+    pub len_bytes: u32,
+    pub offset: u64,
+}
+
+/// Chunks of any shape and filter, for [`crate::filter`]. (Filled in by the walker's own room.)
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Tiles {}
+
+/// Pixels that count nowhere.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BadPixels {
+    /// The file's mask, detector row-major, NXmx bits; empty when there is none.
+    /// A pixel is bad when `mask & 0xFFFF != 0` (bit 31, a virtual pixel, is valid).
+    pub mask: Vec<u32>,
+    /// Where the mask was found, e.g. `detectorSpecific/pixel_mask`.
+    pub from: Option<String>,
+}
+
+impl BadPixels {
+    pub const REJECT: u32 = 0xFFFF;
+
+    /// Bit p = detector pixel p (row-major) is bad; ceil(pixels / 32) words.
+    pub fn bits(&self, detector: Detector) -> Vec<u32> {
+        let mut words = vec![0; detector.pixels().div_ceil(32) as usize];
+        for (pixel, mask) in self.mask.iter().enumerate() {
+            if mask & Self::REJECT != 0 {
+                words[pixel / 32] |= 1 << (pixel % 32);
+            }
+        }
+        words
+    }
+}
+
+/// Scales as the files give them; `None` where they are silent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Calibration {
+    /// Distance between probe positions, nm.
+    pub scan_step_nm: Option<f64>,
+    /// Angle per detector pixel, mrad. From a nominal camera length it is nominal.
+    pub detector_mrad_per_px: Option<f64>,
+    pub detector_is_nominal: bool,
+    /// Beam energy, eV.
+    pub energy_ev: Option<f64>,
+}
+
+/// A line of the information panel: firmware, trigger mode, filter, exposure ...
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fact {
+    pub name: String,
+    pub value: String,
+}

@@ -1,0 +1,52 @@
+//! planescope: a 4D-STEM viewer in a page. The line, from file to pixels:
+//!
+//! ```text
+//! picked files ─> source ─> hdf5 ─> acquisition ─> plan ─> reader ─> gpu::staging ─> gpu::decode ─> planes ─> products ─> display ─> view
+//!                 byte      where   scan, detector which   workers   ring of         LZ4 to bit     resident  sums, CoM,  range,     DOM,
+//!                 ranges    chunks  mask, what is  bytes   read and  mapped          planes, a      bit       mean, disc  colour,    canvas,
+//!                           lie     missing        when    transfer  buffers         status a frame planes                scale bar  input
+//! ```
+//!
+//! Every arrow is one call or one message and none points back, except user events. `app` owns the
+//! state: one `update(event)`, one `frame()`. The rooms:
+//!
+//! - [`error`]: what went wrong, in words: what, where, found, expected, what to do.
+//! - [`shape`]: scan, detector, element type, and the bit-plane layout of one frame.
+//! - [`source`]: byte ranges of a file, whatever it is stored on.
+//! - [`hdf5`]: the metadata walker; finds datasets, links and chunks without decoding anything.
+//! - [`filter`]: the CPU codecs; they decode what the GPU does not, and are its oracle.
+//! - [`acquisition`]: what a set of files *means*.
+//! - [`plan`]: which byte ranges and frame batches are read, in which order.
+//! - `reader`: the pool of worker threads and its messages.
+//! - `gpu`: the only place that sees wgpu; one file a pass, each with a shader and a CPU twin.
+//! - [`cpu`]: the twin of every pass, same names; also the engine of a machine without WebGPU.
+//! - [`engine`]: what a viewer may ask of the resident frames; answered by `gpu` or `cpu` alike.
+//! - [`products`]: detectors, presets, disc finding, centre of mass.
+//! - [`display`]: value range, histogram, colour maps, scale bar, numbers as text.
+//! - `app`, `view`, `probe`: state, page, and the hooks for automation (browser only).
+
+
+pub mod acquisition;
+pub mod cpu;
+pub mod display;
+pub mod engine;
+pub mod error;
+pub mod filter;
+#[cfg(feature = "gpu")]
+pub mod gpu;
+pub mod hdf5;
+pub mod plan;
+pub mod products;
+pub mod shape;
+pub mod source;
+
+#[cfg(all(target_arch = "wasm32", feature = "gpu"))]
+pub mod app;
+#[cfg(all(target_arch = "wasm32", feature = "gpu"))]
+pub mod probe;
+#[cfg(target_arch = "wasm32")]
+pub mod reader;
+#[cfg(all(target_arch = "wasm32", feature = "gpu"))]
+pub mod view;
+
+pub use error::{Error, Kind, Result};

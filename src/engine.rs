@@ -87,6 +87,32 @@ impl Frames {
     }
 }
 
+/// The kinds of answers an engine gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Product {
+    VirtualImage,
+    Moments,
+    Pattern,
+    SumPattern,
+    Census,
+    HashFrames,
+}
+
+impl Product {
+    /// As in JSON; also the name of its pass.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::VirtualImage => "virtual_image",
+            Self::Moments => "moments",
+            Self::Pattern => "pattern",
+            Self::SumPattern => "sum_pattern",
+            Self::Census => "census",
+            Self::HashFrames => "hash_frames",
+        }
+    }
+}
+
 /// A single diffraction pattern and what is known of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pattern {

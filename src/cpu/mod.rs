@@ -1,7 +1,7 @@
 //! The twin of every GPU pass, same names, and the engine of a machine without WebGPU.
 //!
 //! A twin works on the resident bit planes of [`planes`], frame by frame, and never needs a clock or a
-//! thread; [`engine::Engine`] runs them in slices so that a page stays responsive.
+//! thread; [`Engine`] runs them in slices so that a page stays responsive.
 
 pub mod census;
 pub mod engine;
@@ -12,3 +12,5 @@ pub mod pixels_to_planes;
 pub mod planes;
 pub mod sum_pattern;
 pub mod virtual_image;
+
+pub use engine::Engine;

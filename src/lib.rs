@@ -26,6 +26,7 @@
 //! - `app`, `view`, `probe`: state, page, and the hooks for automation (browser only).
 
 pub mod acquisition;
+pub mod app;
 pub mod cpu;
 pub mod display;
 pub mod engine;
@@ -39,8 +40,6 @@ pub mod products;
 pub mod shape;
 pub mod source;
 
-#[cfg(all(target_arch = "wasm32", feature = "gpu"))]
-pub mod app;
 #[cfg(all(target_arch = "wasm32", feature = "gpu"))]
 pub mod probe;
 #[cfg(target_arch = "wasm32")]

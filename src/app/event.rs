@@ -70,7 +70,7 @@ pub enum Event {
     SetState(Box<super::ViewState>),
 
     // ---- the engine ----
-    Answered { set: u32, lane: Lane, answer: Result<Answer>, states: Vec<FrameState>, faults: Vec<FrameFault>, ms: f64 },
+    Answered { set_id: u32, lane: Lane, answer: Result<Answer>, states: Vec<FrameState>, faults: Vec<FrameFault>, ms: f64 },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,7 +105,7 @@ pub enum Entry {
 
 /// What the page does for the user; given to `main` when the page starts.
 pub enum Effect {
-    Ask { set: u32, lane: Lane, ask: Ask },
+    Ask { set_id: u32, lane: Lane, ask: Ask },
     Cancel,
     OpenDemo,
     UseCpu,

@@ -3,7 +3,7 @@
 use super::{
     App,
     event::StageTime,
-    session::Session,
+    open_set::OpenSet,
     words::{fault_words, scan_from_words, shape},
 };
 use crate::{
@@ -22,16 +22,16 @@ pub struct Section {
 impl App {
     /// All that is known of the open set; empty without one.
     pub fn information(&self) -> Vec<Section> {
-        let Some(session) = &self.session else { return Vec::new() };
+        let Some(set) = &self.set else { return Vec::new() };
         let mut sections = vec![
-            Section { title: "Files", rows: files(session) },
-            Section { title: "Stored", rows: stored(session) },
-            Section { title: "Scan", rows: scan(session) },
-            Section { title: "Patterns", rows: patterns(session) },
-            Section { title: "Bad pixels", rows: bad_pixels(session) },
+            Section { title: "Files", rows: files(set) },
+            Section { title: "Stored", rows: stored(set) },
+            Section { title: "Scan", rows: scan(set) },
+            Section { title: "Patterns", rows: patterns(set) },
+            Section { title: "Bad pixels", rows: bad_pixels(set) },
             Section { title: "Calibration", rows: calibration(self) },
-            Section { title: "From the files", rows: facts(session) },
-            Section { title: "In memory", rows: memory(self, session) },
+            Section { title: "From the files", rows: facts(set) },
+            Section { title: "In memory", rows: memory(self, set) },
         ];
         sections.retain(|section| !section.rows.is_empty());
         sections
@@ -39,7 +39,7 @@ impl App {
 
     /// When the stages of the load ran.
     pub fn stages(&self) -> &[StageTime] {
-        self.session.as_ref().map_or(&[], |session| &session.report.stages)
+        self.set.as_ref().map_or(&[], |set| &set.report.stages)
     }
 
     /// The same as plain text.
@@ -65,16 +65,16 @@ fn row(name: &str, value: impl Into<String>) -> (String, String) {
     (name.to_owned(), value.into())
 }
 
-fn files(session: &Session) -> Vec<(String, String)> {
-    let acquisition = &session.acquisition;
+fn files(set: &OpenSet) -> Vec<(String, String)> {
+    let acquisition = &set.acquisition;
     let mut rows: Vec<_> = acquisition.files.iter().map(|file| row(&file.name, bytes(file.len_bytes))).collect();
     rows.extend(acquisition.files_missing.iter().map(|name| row(name, "missing")));
     rows
 }
 
-fn stored(session: &Session) -> Vec<(String, String)> {
-    let acquisition = &session.acquisition;
-    let detector = session.detector();
+fn stored(set: &OpenSet) -> Vec<(String, String)> {
+    let acquisition = &set.acquisition;
+    let detector = set.detector();
     let mut rows = vec![
         row("dataset", &acquisition.dataset),
         row("type", acquisition.dtype.name()),
@@ -90,14 +90,14 @@ fn stored(session: &Session) -> Vec<(String, String)> {
     rows
 }
 
-fn scan(session: &Session) -> Vec<(String, String)> {
-    let scan = &session.scan;
+fn scan(set: &OpenSet) -> Vec<(String, String)> {
+    let scan = &set.scan;
     let mut rows = vec![row("shape", shape(scan.shape)), row("because", scan_from_words(scan.from))];
     if !scan.alternatives.is_empty() {
         let others: Vec<_> = scan.alternatives.iter().map(|&other| shape(other)).collect();
         rows.push(row("others that fit", others.join(", ")));
     }
-    match scan.surplus(session.acquisition.frames) {
+    match scan.surplus(set.acquisition.frames) {
         0 => {}
         over @ 1.. => rows.push(row("beyond the scan", format!("{} patterns", count(over.unsigned_abs())))),
         under => rows.push(row("without a pattern", format!("{} positions", count(under.unsigned_abs())))),
@@ -108,9 +108,9 @@ fn scan(session: &Session) -> Vec<(String, String)> {
 /// The first so many missing and failed patterns are named.
 const NAMED: usize = 10;
 
-fn patterns(session: &Session) -> Vec<(String, String)> {
-    let acquisition = &session.acquisition;
-    let number = |state| count(session.count(|other| other == state).into());
+fn patterns(set: &OpenSet) -> Vec<(String, String)> {
+    let acquisition = &set.acquisition;
+    let number = |state| count(set.count(|other| other == state).into());
     let mut rows = vec![row("in the set", count(acquisition.frames.into()))];
     if let Some(announced) = acquisition.frames_announced {
         rows.push(row("announced by the master", count(announced)));
@@ -121,24 +121,24 @@ fn patterns(session: &Session) -> Vec<(String, String)> {
         ("missing", FrameState::Missing),
         ("aborted (all pixels sentinel)", FrameState::Sentinel),
     ] {
-        let frames = session.states.iter().enumerate().filter(|(_, other)| **other == state);
+        let frames = set.states.iter().enumerate().filter(|(_, other)| **other == state);
         let first: Vec<_> = frames.take(NAMED).map(|(frame, _)| count(frame as u64)).collect();
         if !first.is_empty() {
             rows.push(row(name, format!("{}; first: {}", number(state), first.join("  "))));
         }
     }
     rows.push(row("failed", number(FrameState::Failed)));
-    for fault in session.faults.iter().take(NAMED) {
+    for fault in set.faults.iter().take(NAMED) {
         let why = format!("{}, in block {}", fault_words(fault.fault), fault.block);
         rows.push(row(&format!("pattern {}", count(fault.frame.into())), why));
     }
     rows
 }
 
-fn bad_pixels(session: &Session) -> Vec<(String, String)> {
-    let bad = &session.acquisition.bad_pixels;
+fn bad_pixels(set: &OpenSet) -> Vec<(String, String)> {
+    let bad = &set.acquisition.bad_pixels;
     let from = bad.from.as_deref().unwrap_or("no mask in the files");
-    let mut rows = vec![row("mask", from), row("left out", format!("{} px", count(session.bad.count().into())))];
+    let mut rows = vec![row("mask", from), row("left out", format!("{} px", count(set.bad.count().into())))];
     for bit in 0..32 {
         let pixels = bad.mask.iter().filter(|mask| **mask >> bit & 1 == 1).count();
         if pixels > 0 {
@@ -147,10 +147,10 @@ fn bad_pixels(session: &Session) -> Vec<(String, String)> {
             rows.push(row(&format!("bit {bit}"), format!("{} px{kept}", count(pixels as u64))));
         }
     }
-    if session.bad_found > 0 {
-        rows.push(row("sentinel in every pattern", format!("{} px", count(session.bad_found.into()))));
+    if set.bad_found > 0 {
+        rows.push(row("sentinel in every pattern", format!("{} px", count(set.bad_found.into()))));
     }
-    if let Some(saturation) = session.acquisition.saturation {
+    if let Some(saturation) = set.acquisition.saturation {
         rows.push(row("saturated from", format!("{} counts", count(saturation))));
     }
     rows
@@ -164,11 +164,11 @@ fn calibration(app: &App) -> Vec<(String, String)> {
     app.calibration_rows().into_iter().map(text).collect()
 }
 
-fn facts(session: &Session) -> Vec<(String, String)> {
-    session.acquisition.facts.iter().map(|fact| row(&fact.name, &fact.value)).collect()
+fn facts(set: &OpenSet) -> Vec<(String, String)> {
+    set.acquisition.facts.iter().map(|fact| row(&fact.name, &fact.value)).collect()
 }
 
-fn memory(app: &App, session: &Session) -> Vec<(String, String)> {
+fn memory(app: &App, set: &OpenSet) -> Vec<(String, String)> {
     let mut rows = Vec::new();
     if !app.memory_line().is_empty() {
         rows.push(row("resident", app.memory_line()));
@@ -179,6 +179,6 @@ fn memory(app: &App, session: &Session) -> Vec<(String, String)> {
     if app.computer.largest_buffer > 0 {
         rows.push(row("largest buffer", bytes(app.computer.largest_buffer)));
     }
-    rows.extend(session.report.rows.iter().cloned());
+    rows.extend(set.report.rows.iter().cloned());
     rows
 }

@@ -18,7 +18,7 @@ pub mod event;
 pub mod information;
 pub mod keys;
 pub mod pictures;
-pub mod session;
+pub mod open_set;
 pub mod state;
 pub mod words;
 
@@ -28,7 +28,7 @@ mod user;
 pub use camera::Camera;
 pub use command::{Command, Panel};
 pub use event::{Ask, Computer, Effect, Event, Lane};
-pub use session::Session;
+pub use open_set::OpenSet;
 pub use state::ViewState;
 
 use state::{BrightDisc, Family, Look, Product};
@@ -39,7 +39,7 @@ use user::Hold;
 pub struct App {
     pub state: ViewState,
     pub computer: Computer,
-    pub session: Option<Session>,
+    pub set: Option<OpenSet>,
     /// Files whose metadata is being read.
     pub opening: Option<Vec<String>>,
     /// Sets among which the user has to choose.
@@ -151,9 +151,9 @@ impl Stage {
 
 impl App {
     pub fn stage(&self) -> Stage {
-        match &self.session {
+        match &self.set {
             _ if !self.choice.is_empty() => Stage::Choice,
-            Some(session) if session.reading == session::Reading::Going => Stage::Reading,
+            Some(set) if set.reading == open_set::Reading::Going => Stage::Reading,
             Some(_) => Stage::Set,
             None if self.opening.is_some() => Stage::Opening,
             None if self.refusal.is_some() => Stage::Refused,
@@ -174,16 +174,16 @@ impl App {
     /// wait for their time, or small pictures that wait for an idle moment.
     pub fn frame(&mut self, now_ms: f64) -> bool {
         self.now_ms = now_ms;
-        let Some(session) = &self.session else {
+        let Some(set) = &self.set else {
             (self.image, self.pattern) = (None, None);
             self.thumbs.clear();
             return false;
         };
-        let reading = session.reading == session::Reading::Going;
+        let reading = set.reading == open_set::Reading::Going;
         if std::mem::take(&mut self.stale.image) {
             let product = self.state.product;
             let look = *self.state.looks.of(product.family());
-            let field = session.field(product);
+            let field = set.field(product);
             let percentiles = percentiles(product.family());
             self.serial += 1;
             let before = self.image.take();
@@ -192,7 +192,7 @@ impl App {
         }
         if std::mem::take(&mut self.stale.pattern) {
             let look = self.state.looks.pattern;
-            let field = session.pattern_field(self.state.pattern);
+            let field = set.pattern_field(self.state.pattern);
             self.serial += 1;
             let before = self.pattern.take();
             let subject = Subject::Pattern(self.state.pattern);
@@ -201,7 +201,7 @@ impl App {
         }
         for product in std::mem::take(&mut self.stale.thumbs) {
             self.serial += 1;
-            if let Some(field) = session.field(product) {
+            if let Some(field) = set.field(product) {
                 let look = *self.state.looks.of(product.family());
                 self.thumbs.insert(product, thumb(&field, look, percentiles(product.family()), self.serial));
             }
@@ -218,14 +218,14 @@ impl App {
 
     /// What the panel shows of its data.
     pub fn camera(&self, panel: Panel) -> Option<Camera> {
-        let session = self.session.as_ref()?;
+        let set = self.set.as_ref()?;
         Some(match panel {
             Panel::Image => {
-                let scan = session.shape();
+                let scan = set.shape();
                 Camera::new(self.side, scan.rows, scan.cols, self.state.image_view)
             }
             Panel::Pattern => {
-                let detector = session.detector();
+                let detector = set.detector();
                 Camera::new(self.side, detector.rows, detector.cols, self.state.pattern_view)
             }
         })
@@ -233,7 +233,7 @@ impl App {
 
     /// The unit of the panel's scale bar.
     pub fn unit(&self, panel: Panel) -> Unit {
-        let calibration = self.session.as_ref().map(|session| session.acquisition.calibration).unwrap_or_default();
+        let calibration = self.set.as_ref().map(|set| set.acquisition.calibration).unwrap_or_default();
         match panel {
             Panel::Image => calibration.scan_step_nm.map_or(Unit::Px, Unit::Nm),
             Panel::Pattern => calibration.detector_mrad_per_px.map_or(Unit::Px, Unit::Mrad),
@@ -242,12 +242,12 @@ impl App {
 
     /// The detector that is drawn over the pattern; `None` for products of all pixels.
     pub fn detector_shape(&self) -> Option<detector::Shape> {
-        self.session.as_ref()?.shape_of(self.state.product, &self.state)
+        self.set.as_ref()?.shape_of(self.state.product, &self.state)
     }
 
     fn shelf_is_full(&self) -> bool {
-        let Some(session) = &self.session else { return true };
-        let done = |product: &Product| session.want(*product, &self.state).is_none_or(|want| session.has(&want));
+        let Some(set) = &self.set else { return true };
+        let done = |product: &Product| set.want(*product, &self.state).is_none_or(|want| set.has(&want));
         Product::ALL.iter().all(done)
     }
 }

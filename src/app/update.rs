@@ -6,7 +6,7 @@ use super::{
     App, Level, Message,
     command::Command,
     event::{Answer, Effect, Event, GpuSupport, Lane},
-    session::{Fit, Reading, Session, Want},
+    open_set::{Fit, Reading, OpenSet, Want},
     state::{BrightDisc, PatternOf, Product, Zoom},
     words,
 };
@@ -31,23 +31,23 @@ impl App {
             Event::Metadata(acquisition) => self.open(acquisition),
             Event::Failed(error) => self.fail(error),
             Event::Notice(error) => self.tell(error),
-            Event::Progress(progress) => self.on_set(|session| session.progress = progress),
-            Event::Memory(memory) => self.on_set(|session| session.memory = memory),
-            Event::Report(report) => self.on_set(|session| session.report = report),
-            Event::FirstBatch => self.on_set(|session| {
-                session.batch_came();
-                session.fit = Fit::Wanted;
+            Event::Progress(progress) => self.on_set(|set| set.progress = progress),
+            Event::Memory(memory) => self.on_set(|set| set.memory = memory),
+            Event::Report(report) => self.on_set(|set| set.report = report),
+            Event::FirstBatch => self.on_set(|set| {
+                set.batch_came();
+                set.fit = Fit::Wanted;
             }),
-            Event::BatchReady => self.on_set(Session::batch_came),
-            Event::BadPixelsFound(found) => self.on_set(|session| session.set_bad(&found)),
+            Event::BatchReady => self.on_set(OpenSet::batch_came),
+            Event::BadPixelsFound(found) => self.on_set(|set| set.set_bad(&found)),
             Event::Done => self.end(Reading::Done),
             Event::Cancelled => {
                 self.opening = None;
                 self.end(Reading::Stopped);
             }
-            Event::Answered { set, lane, answer, states, faults, ms } => {
-                if let Some(session) = self.session.as_mut().filter(|session| session.id == set) {
-                    (session.states, session.faults) = (states, faults);
+            Event::Answered { set_id, lane, answer, states, faults, ms } => {
+                if let Some(set) = self.set.as_mut().filter(|set| set.id == set_id) {
+                    (set.states, set.faults) = (states, faults);
                     self.answered(lane, answer, ms);
                 }
             }
@@ -55,9 +55,9 @@ impl App {
         }
     }
 
-    fn on_set(&mut self, change: impl FnOnce(&mut Session)) {
-        if let Some(session) = &mut self.session {
-            change(session);
+    fn on_set(&mut self, change: impl FnOnce(&mut OpenSet)) {
+        if let Some(set) = &mut self.set {
+            change(set);
         }
     }
 
@@ -65,7 +65,7 @@ impl App {
         self.sets_opened += 1;
         (self.opening, self.refusal, self.choice) = (None, None, Vec::new());
         self.messages = acquisition.notices.iter().map(|error| Message::of(error.clone())).collect();
-        let mut session = Session::new(self.sets_opened, acquisition);
+        let mut set = OpenSet::new(self.sets_opened, acquisition);
         if !std::mem::take(&mut self.state_is_given) {
             let state = &mut self.state;
             (state.custom, state.disc, state.cursor, state.scan, state.inverted) = (None, None, None, None, false);
@@ -73,18 +73,18 @@ impl App {
             state.looks.forget_limits();
         }
         if let Some([rows, cols]) = self.state.scan {
-            words::enter_scan(&mut session, crate::shape::Scan { rows, cols });
+            words::enter_scan(&mut set, crate::shape::Scan { rows, cols });
         }
         (self.image, self.pattern, self.better_disc, self.image_ms) = (None, None, None, None);
         self.thumbs.clear();
         self.hold = None;
-        self.session = Some(session);
+        self.set = Some(set);
     }
 
     fn fail(&mut self, error: Error) {
         let was_opening = self.opening.take().is_some();
-        let reading = self.session.as_ref().is_some_and(|session| session.reading == Reading::Going);
-        if self.session.is_none() {
+        let reading = self.set.as_ref().is_some_and(|set| set.reading == Reading::Going);
+        if self.set.is_none() {
             self.refusal = Some(error);
             return;
         }
@@ -103,22 +103,22 @@ impl App {
     }
 
     fn end(&mut self, reading: Reading) {
-        let Some(session) = self.session.as_mut().filter(|session| session.reading == Reading::Going) else { return };
-        session.reading = reading;
-        session.batch_came();
-        session.fit = if self.state.disc.is_none() { Fit::Wanted } else { Fit::Check };
+        let Some(set) = self.set.as_mut().filter(|set| set.reading == Reading::Going) else { return };
+        set.reading = reading;
+        set.batch_came();
+        set.fit = if self.state.disc.is_none() { Fit::Wanted } else { Fit::Check };
         (self.stale.image, self.stale.pattern) = (true, true);
         if reading == Reading::Stopped {
-            self.messages.insert(0, Message { error: words::stopped(session), level: Level::Note });
+            self.messages.insert(0, Message { error: words::stopped(set), level: Level::Note });
         }
     }
 
     fn answered(&mut self, lane: Lane, answer: Result<Answer>, ms: f64) {
-        let Some(session) = &mut self.session else { return };
+        let Some(set) = &mut self.set else { return };
         let answer = match answer {
             Ok(answer) => answer,
             Err(error) => {
-                session.refuse(lane);
+                set.refuse(lane);
                 self.messages.insert(0, Message { error, level: Level::Fault });
                 return;
             }
@@ -126,7 +126,7 @@ impl App {
         if lane == Lane::Image {
             self.image_ms = Some(ms);
         }
-        match session.keep(lane, answer) {
+        match set.keep(lane, answer) {
             Some(Want::Sums { product, .. }) => self.refresh(&[product]),
             Some(Want::Moments(_)) => self.refresh(&[Product::ComX, Product::ComY, Product::Com]),
             Some(Want::Pattern { .. }) => self.stale.pattern |= self.state.pattern == PatternOf::Cursor,
@@ -136,7 +136,7 @@ impl App {
             }
             None => {}
         }
-        if self.session.as_ref().is_some_and(|session| session.reading == Reading::Done) {
+        if self.set.as_ref().is_some_and(|set| set.reading == Reading::Done) {
             self.tell_faults();
         }
     }
@@ -152,30 +152,30 @@ impl App {
 
     /// Patterns that could not be unpacked are told once all are read.
     fn tell_faults(&mut self) {
-        let Some(session) = &self.session else { return };
+        let Some(set) = &self.set else { return };
         let told = |key: &str| self.messages.iter().any(|message| message.error.key == key);
-        if !session.faults.is_empty() && !session.faults_told && !told("corrupt_chunk") {
-            let message = Message { error: words::faults(session), level: Level::Warning };
+        if !set.faults.is_empty() && !set.faults_told && !told("corrupt_chunk") {
+            let message = Message { error: words::faults(set), level: Level::Warning };
             self.messages.push(message);
         }
-        self.on_set(|session| session.faults_told |= !session.faults.is_empty());
+        self.on_set(|set| set.faults_told |= !set.faults.is_empty());
     }
 
     fn fit_disc(&mut self) {
-        let Some(session) = &mut self.session else { return };
-        let Some((_, patterns)) = session.patterns.as_ref().filter(|(_, patterns)| patterns.frames > 0) else { return };
-        let found = found_disc(patterns, session);
-        match session.fit {
+        let Some(set) = &mut self.set else { return };
+        let Some((_, patterns)) = set.patterns.as_ref().filter(|(_, patterns)| patterns.frames > 0) else { return };
+        let found = found_disc(patterns, set);
+        match set.fit {
             Fit::Wanted => {
                 if self.state.disc.is_none() {
-                    self.state.disc = Some(found.unwrap_or_else(|| middle(session)));
+                    self.state.disc = Some(found.unwrap_or_else(|| middle(set)));
                 }
-                session.fit = if session.reading == Reading::Going { Fit::Frozen } else { Fit::Check };
+                set.fit = if set.reading == Reading::Going { Fit::Frozen } else { Fit::Check };
             }
             Fit::Check => {
                 let differs = |new: &BrightDisc| self.state.disc.is_some_and(|old| is_apart(old, *new));
                 self.better_disc = found.filter(differs);
-                session.fit = Fit::Frozen;
+                set.fit = Fit::Frozen;
             }
             Fit::Waiting | Fit::Frozen => {}
         }
@@ -184,8 +184,8 @@ impl App {
     /// The disc of all that is read now, taken at once: the user asked for it.
     pub(super) fn find_disc_now(&mut self) {
         let better = self.better_disc.take();
-        let Some(session) = &mut self.session else { return };
-        match better.or_else(|| session.patterns.as_ref().and_then(|(_, patterns)| found_disc(patterns, session))) {
+        let Some(set) = &mut self.set else { return };
+        match better.or_else(|| set.patterns.as_ref().and_then(|(_, patterns)| found_disc(patterns, set))) {
             Some(disc) => self.state.disc = Some(disc),
             None => {
                 let error = Error::new(Kind::File, "no_disc", "No bright disc was found")
@@ -200,35 +200,35 @@ impl App {
     /// Fills the free lanes: the chosen image and the pattern first, then the disc, then the shelf.
     pub(super) fn ask_what_is_missing(&mut self, effects: &mut Vec<Effect>) {
         let (now, state) = (self.now_ms, &self.state);
-        let Some(session) = &mut self.session else { return };
-        let mut ask = |session: &mut Session, lane: Lane, want: Want| {
-            if let Some(ask) = session.ask(lane, want) {
-                effects.push(Effect::Ask { set: session.id, lane, ask });
+        let Some(set) = &mut self.set else { return };
+        let mut ask = |set: &mut OpenSet, lane: Lane, want: Want| {
+            if let Some(ask) = set.ask(lane, want) {
+                effects.push(Effect::Ask { set_id: set.id, lane, ask });
             }
         };
-        if session.fit == Fit::Waiting && session.reading == Reading::Going {
+        if set.fit == Fit::Waiting && set.reading == Reading::Going {
             return;
         }
-        if let Some(want) = session.want(state.product, state) {
-            ask(session, Lane::Image, want);
+        if let Some(want) = set.want(state.product, state) {
+            ask(set, Lane::Image, want);
         }
-        let pattern = session.want_pattern(state);
-        ask(session, Lane::Pattern, pattern);
-        if matches!(session.fit, Fit::Wanted | Fit::Check) {
-            let patterns = Want::Patterns(session.version);
-            ask(session, Lane::Shelf, patterns);
+        let pattern = set.want_pattern(state);
+        ask(set, Lane::Pattern, pattern);
+        if matches!(set.fit, Fit::Wanted | Fit::Check) {
+            let patterns = Want::Patterns(set.version);
+            ask(set, Lane::Shelf, patterns);
         }
-        let resting = session.reading == Reading::Going && now - self.shelf_asked_ms < SHELF_REST_MS;
-        let busy = !session.is_idle(Lane::Image) || !session.is_idle(Lane::Pattern) || !session.is_idle(Lane::Shelf);
+        let resting = set.reading == Reading::Going && now - self.shelf_asked_ms < SHELF_REST_MS;
+        let busy = !set.is_idle(Lane::Image) || !set.is_idle(Lane::Pattern) || !set.is_idle(Lane::Shelf);
         if resting || busy || self.hold.is_some() {
             return;
         }
-        let wants = Product::ALL.iter().filter_map(|product| session.want(*product, state));
+        let wants = Product::ALL.iter().filter_map(|product| set.want(*product, state));
         // Everything that a button may need is made in the end, the mean pattern for "Find disc" too.
-        let missing = wants.chain([Want::Patterns(session.version)]).find(|want| session.may_ask(want));
+        let missing = wants.chain([Want::Patterns(set.version)]).find(|want| set.may_ask(want));
         if let Some(want) = missing {
             self.shelf_asked_ms = now;
-            ask(session, Lane::Shelf, want);
+            ask(set, Lane::Shelf, want);
         }
     }
 
@@ -249,14 +249,14 @@ impl Message {
     }
 }
 
-fn found_disc(patterns: &PatternSum, session: &Session) -> Option<BrightDisc> {
-    products::find_disc(patterns, &session.bad)
+fn found_disc(patterns: &PatternSum, set: &OpenSet) -> Option<BrightDisc> {
+    products::find_disc(patterns, &set.bad)
         .map(|disc| BrightDisc { centre: [disc.centre[0], disc.centre[1]], radius: disc.radius })
 }
 
 /// Where no disc can be found, the middle of the detector and a quarter of it.
-fn middle(session: &Session) -> BrightDisc {
-    let detector = session.detector();
+fn middle(set: &OpenSet) -> BrightDisc {
+    let detector = set.detector();
     let (rows, cols) = (f64::from(detector.rows), f64::from(detector.cols));
     BrightDisc { centre: [(rows - 1.0) / 2.0, (cols - 1.0) / 2.0], radius: rows.min(cols) / 4.0 }
 }

@@ -5,7 +5,7 @@ use super::{
     detector::{Grip, Shape},
     entry::{self, DetectorUnits},
     event::{Button, Effect, End, Entry, Event},
-    session::{Fit, Session},
+    open_set::{Fit, OpenSet},
     state::{Family, Look, Overlays, Product, ViewState, Zoom},
     words,
 };
@@ -63,7 +63,7 @@ impl App {
             Command::OpenDemo => effects.push(Effect::OpenDemo),
             Command::UseCpu => effects.push(Effect::UseCpu),
             Command::Cancel => effects.push(Effect::Cancel),
-            Command::Choose(set) => effects.push(Effect::Choose(set)),
+            Command::Choose(place) => effects.push(Effect::Choose(place)),
             Command::Hide(message) if (message as usize) < self.messages.len() => {
                 self.messages.remove(message as usize);
             }
@@ -98,7 +98,7 @@ impl App {
             Command::LineStart => self.move_cursor(|[row, _], _| [row, 0]),
             Command::LineEnd => self.move_cursor(|[row, _], cols| [row, cols - 1]),
             Command::ScanShape(place) => {
-                let shape = self.session.as_ref().and_then(|session| session.scan.alternatives.get(place as usize));
+                let shape = self.set.as_ref().and_then(|set| set.scan.alternatives.get(place as usize));
                 if let Some(shape) = shape.copied() {
                     self.set_scan(shape, effects);
                 }
@@ -163,19 +163,19 @@ impl App {
 
     /// Changes the detector that is shown; from then on it is the custom one.
     fn edit(&mut self, change: impl FnOnce(&Shape) -> Shape) {
-        let Some(session) = &self.session else { return };
-        let shown = session.shape_of(self.state.product, &self.state);
-        let Some(shape) = shown.or_else(|| session.shape_of(Product::Custom, &self.state)) else { return };
+        let Some(set) = &self.set else { return };
+        let shown = set.shape_of(self.state.product, &self.state);
+        let Some(shape) = shown.or_else(|| set.shape_of(Product::Custom, &self.state)) else { return };
         self.set_custom(change(&shape));
     }
 
     fn set_custom(&mut self, shape: Shape) {
-        let Some(session) = &self.session else { return };
+        let Some(set) = &self.set else { return };
         if self.state.product != Product::Custom {
             self.state.inverted = false;
             self.stale.image = true;
         }
-        self.state.custom = Some(shape.held_to(session.detector()));
+        self.state.custom = Some(shape.held_to(set.detector()));
         self.state.product = Product::Custom;
     }
 
@@ -184,7 +184,7 @@ impl App {
             Panel::Pattern => self.edit(|shape| shape.moved(rows, cols)),
             Panel::Image => {
                 let whole = |step: f64| step.abs().max(1.0).copysign(step) as i64 * i64::from(step != 0.0);
-                let shape = self.session.as_ref().map(Session::shape);
+                let shape = self.set.as_ref().map(OpenSet::shape);
                 let moved = |at: u32, by: f64, size: u32| (i64::from(at) + whole(by)).clamp(0, i64::from(size) - 1) as u32;
                 if let Some(scan) = shape {
                     self.move_cursor(|[row, col], _| [moved(row, rows, scan.rows), moved(col, cols, scan.cols)]);
@@ -194,8 +194,8 @@ impl App {
     }
 
     fn move_cursor(&mut self, to: impl FnOnce([u32; 2], u32) -> [u32; 2]) {
-        let Some(session) = &self.session else { return };
-        self.state.cursor = Some(to(session.cursor(&self.state), session.shape().cols));
+        let Some(set) = &self.set else { return };
+        self.state.cursor = Some(to(set.cursor(&self.state), set.shape().cols));
     }
 
     fn press(&mut self, panel: Panel, at: [f64; 2], button: Button, reach: f64) {
@@ -246,8 +246,8 @@ impl App {
     }
 
     fn cursor_to(&mut self, camera: &Camera, at: [f64; 2]) {
-        let Some(session) = &self.session else { return };
-        let scan = session.shape();
+        let Some(set) = &self.set else { return };
+        let scan = set.shape();
         let [x, y] = camera.to_data(at);
         let held = |v: f64, size: u32| v.floor().clamp(0.0, f64::from(size.max(1) - 1)) as u32;
         self.state.cursor = Some([held(y, scan.rows), held(x, scan.cols)]);
@@ -356,9 +356,9 @@ impl App {
 
     /// The units of the detector's fields.
     pub fn detector_units(&self) -> DetectorUnits {
-        let session = self.session.as_ref();
+        let set = self.set.as_ref();
         DetectorUnits {
-            mrad_per_px: session.and_then(|session| session.acquisition.calibration.detector_mrad_per_px),
+            mrad_per_px: set.and_then(|set| set.acquisition.calibration.detector_mrad_per_px),
             alpha_px: self.state.disc.map(|disc| disc.radius),
         }
     }
@@ -415,9 +415,9 @@ impl App {
     }
 
     fn set_scan(&mut self, scan: crate::shape::Scan, effects: &mut Vec<Effect>) {
-        let Some(session) = &mut self.session else { return };
-        let at = session.frame_at(session.cursor(&self.state));
-        words::enter_scan(session, scan);
+        let Some(set) = &mut self.set else { return };
+        let at = set.frame_at(set.cursor(&self.state));
+        words::enter_scan(set, scan);
         self.state.scan = Some([scan.rows, scan.cols]);
         // The cursor stays on its pattern.
         self.state.cursor = Some([(at / scan.cols).min(scan.rows - 1), at % scan.cols]);
@@ -431,18 +431,18 @@ impl App {
     fn set_state(&mut self, state: ViewState) {
         let (disc, scan) = (self.state.disc, self.state.scan);
         self.state = state;
-        match &mut self.session {
+        match &mut self.set {
             None => self.state_is_given = true,
-            Some(session) => {
+            Some(set) => {
                 self.state.disc = self.state.disc.or(disc);
                 if self.state.scan != scan {
                     match self.state.scan {
-                        Some([rows, cols]) => words::enter_scan(session, crate::shape::Scan { rows, cols }),
-                        None => session.scan = session.acquisition.scan.clone(),
+                        Some([rows, cols]) => words::enter_scan(set, crate::shape::Scan { rows, cols }),
+                        None => set.scan = set.acquisition.scan.clone(),
                     }
                 }
-                if self.state.disc.is_none() && session.fit != Fit::Waiting {
-                    session.fit = Fit::Wanted;
+                if self.state.disc.is_none() && set.fit != Fit::Waiting {
+                    set.fit = Fit::Wanted;
                 }
             }
         }

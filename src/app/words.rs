@@ -7,7 +7,7 @@ use super::{
     detector::Shape,
     event::GpuSupport,
     pictures::{self, ComReference},
-    session::{Reading, Session},
+    open_set::{Reading, OpenSet},
     state::{PatternOf, Product},
 };
 use crate::{
@@ -58,13 +58,13 @@ pub fn shape(scan: Scan) -> String {
 impl App {
     /// Beside the name in the bar.
     pub fn set_line(&self) -> String {
-        let Some(session) = &self.session else { return String::new() };
-        let progress = session.progress;
-        if session.reading == Reading::Going && progress.bytes_total > 0 {
+        let Some(set) = &self.set else { return String::new() };
+        let progress = set.progress;
+        if set.reading == Reading::Going && progress.bytes_total > 0 {
             return format!("reading {} of {}", bytes(progress.bytes_read), bytes(progress.bytes_total));
         }
-        let detector = session.detector();
-        format!("{} patterns, {} × {} px", shape(session.shape()), detector.rows, detector.cols)
+        let detector = set.detector();
+        format!("{} patterns, {} × {} px", shape(set.shape()), detector.rows, detector.cols)
     }
 
     /// The grey line beside the product's name.
@@ -94,15 +94,15 @@ impl App {
 
     /// Angle per detector pixel, if the set is calibrated.
     pub fn mrad_per_px(&self) -> Option<f64> {
-        self.session.as_ref()?.acquisition.calibration.detector_mrad_per_px
+        self.set.as_ref()?.acquisition.calibration.detector_mrad_per_px
     }
 
     /// The grey line beside "Pattern".
     pub fn pattern_line(&self) -> String {
-        let Some(session) = &self.session else { return String::new() };
-        match (self.state.pattern, &session.patterns) {
+        let Some(set) = &self.set else { return String::new() };
+        match (self.state.pattern, &set.patterns) {
             (PatternOf::Cursor, _) => {
-                let [row, col] = session.cursor(&self.state);
+                let [row, col] = set.cursor(&self.state);
                 format!("{col}, {row}")
             }
             (_, Some((_, patterns))) => format!("of {} patterns", count(patterns.frames.into())),
@@ -112,15 +112,15 @@ impl App {
 
     /// On a plate over a panel, where its picture needs a word.
     pub fn plate(&self, panel: Panel) -> Option<String> {
-        let session = self.session.as_ref()?;
+        let set = self.set.as_ref()?;
         match panel {
             Panel::Pattern if self.state.pattern == PatternOf::Cursor => {
-                let (_, frame, pattern) = session.pattern.as_ref()?;
-                let fault = session.faults.iter().find(|fault| fault.frame == *frame);
+                let (_, frame, pattern) = set.pattern.as_ref()?;
+                let fault = set.faults.iter().find(|fault| fault.frame == *frame);
                 match pattern.state {
                     FrameState::Valid => None,
                     FrameState::Unread => Some("not read yet".into()),
-                    FrameState::Missing if *frame >= session.acquisition.frames => Some("no pattern here".into()),
+                    FrameState::Missing if *frame >= set.acquisition.frames => Some("no pattern here".into()),
                     FrameState::Missing => Some("no data: in none of the files".into()),
                     FrameState::Sentinel => Some("no data: an aborted pattern".into()),
                     FrameState::Failed => {
@@ -147,42 +147,42 @@ impl App {
 
     /// Cursor, or what is under the pointer: place, length, value.
     pub fn scan_reading(&self) -> String {
-        let Some(session) = &self.session else { return String::new() };
-        let [row, col] = self.hovered(Panel::Image).unwrap_or_else(|| session.cursor(&self.state));
-        let step = session.acquisition.calibration.scan_step_nm;
+        let Some(set) = &self.set else { return String::new() };
+        let [row, col] = self.hovered(Panel::Image).unwrap_or_else(|| set.cursor(&self.state));
+        let step = set.acquisition.calibration.scan_step_nm;
         let place = step.map_or(String::new(), |step| {
             let along = |n: u32| length_nm(f64::from(n) * step, step);
             format!("  {}, {}", along(col), along(row))
         });
-        format!("{col}, {row}{place}  {}", self.scan_value(session, [row, col]))
+        format!("{col}, {row}{place}  {}", self.scan_value(set, [row, col]))
     }
 
-    fn scan_value(&self, session: &Session, at: [u32; 2]) -> String {
-        let frame = session.frame_at(at);
-        match session.states.get(frame as usize) {
+    fn scan_value(&self, set: &OpenSet, at: [u32; 2]) -> String {
+        let frame = set.frame_at(at);
+        match set.states.get(frame as usize) {
             Some(FrameState::Valid) => {}
             Some(FrameState::Unread) => return "not read yet".into(),
             _ => return "no data".into(),
         }
         let product = self.state.product;
         if product.is_com() {
-            let Some((_, moments)) = &session.moments else { return String::new() };
-            if pictures::centre(moments, frame as usize, session.signed()).is_none() {
+            let Some((_, moments)) = &set.moments else { return String::new() };
+            if pictures::centre(moments, frame as usize, set.signed()).is_none() {
                 return "no counts".into();
             }
             let shift = self.image.as_ref().and_then(|shown| shown.field.at(at[0], at[1])).map(|(shift, _)| shift);
             return shift.map_or(String::new(), |px| self.detector_length(px));
         }
-        let Some((_, sums)) = session.sums.get(&product) else { return String::new() };
+        let Some((_, sums)) = set.sums.get(&product) else { return String::new() };
         match (sums.valid.get(frame as usize), sums.sum.get(frame as usize)) {
-            (Some(1), Some(&sum)) => counts_text(sum, session.signed()),
+            (Some(1), Some(&sum)) => counts_text(sum, set.signed()),
             _ => "no data".into(),
         }
     }
 
     /// What is under the pointer in the pattern, or at the detector's centre.
     pub fn detector_reading(&self) -> String {
-        let Some(session) = &self.session else { return String::new() };
+        let Some(set) = &self.set else { return String::new() };
         let centre = || {
             let [row, col] = self.detector_shape()?.centre();
             Some([row.round().max(0.0) as u32, col.round().max(0.0) as u32])
@@ -195,16 +195,16 @@ impl App {
             }
             _ => String::new(),
         };
-        format!("{col}, {row}{angle}  {}", self.pattern_value(session, row, col))
+        format!("{col}, {row}{angle}  {}", self.pattern_value(set, row, col))
     }
 
-    fn pattern_value(&self, session: &Session, row: u32, col: u32) -> String {
-        let detector = session.detector();
+    fn pattern_value(&self, set: &OpenSet, row: u32, col: u32) -> String {
+        let detector = set.detector();
         if row >= detector.rows || col >= detector.cols {
             return String::new();
         }
         let pixel = row * detector.cols + col;
-        if session.bad.contains(pixel) {
+        if set.bad.contains(pixel) {
             return "bad pixel".into();
         }
         let Some((number, cell)) = self.pattern.as_ref().and_then(|shown| shown.field.at(row, col)) else {
@@ -221,10 +221,10 @@ impl App {
     fn hovered(&self, panel: Panel) -> Option<[u32; 2]> {
         let (_, at) = self.hover.filter(|(hovered, _)| *hovered == panel)?;
         let [x, y] = self.camera(panel)?.to_data(at);
-        let session = self.session.as_ref()?;
+        let set = self.set.as_ref()?;
         let (rows, cols) = match panel {
-            Panel::Image => (session.shape().rows, session.shape().cols),
-            Panel::Pattern => (session.detector().rows, session.detector().cols),
+            Panel::Image => (set.shape().rows, set.shape().cols),
+            Panel::Pattern => (set.detector().rows, set.detector().cols),
         };
         let inside = x >= 0.0 && y >= 0.0 && x < f64::from(cols) && y < f64::from(rows);
         inside.then_some([y as u32, x as u32])
@@ -247,8 +247,8 @@ impl App {
     }
 
     pub fn memory_line(&self) -> String {
-        let Some(session) = &self.session else { return String::new() };
-        let memory = session.memory;
+        let Some(set) = &self.set else { return String::new() };
+        let memory = set.memory;
         let place = if memory.on_cpu { "CPU" } else { "GPU" };
         match (memory.bytes, memory.budget) {
             (0, _) => String::new(),
@@ -307,8 +307,8 @@ impl App {
     }
 
     pub fn reading_rows(&self) -> Vec<Row> {
-        let Some(session) = &self.session else { return Vec::new() };
-        let progress = session.progress;
+        let Some(set) = &self.set else { return Vec::new() };
+        let progress = set.progress;
         let of = |a: u64, b: u64| format!("{} of {}", count(a), count(b));
         let mut rows = vec![Row::new("Read", format!("{} of {}", bytes(progress.bytes_read), bytes(progress.bytes_total)))];
         if progress.bytes_per_s > 0.0 {
@@ -318,7 +318,7 @@ impl App {
         if left >= 0.5 && progress.bytes_read * 20 >= progress.bytes_total {
             rows.push(Row::new("Left", duration(left)));
         }
-        rows.push(Row::new("Patterns", of(progress.frames_decoded.into(), session.acquisition.frames.into())));
+        rows.push(Row::new("Patterns", of(progress.frames_decoded.into(), set.acquisition.frames.into())));
         if progress.files_total > 1 {
             rows.push(Row::new("Files", of(progress.files_done.into(), progress.files_total.into())));
         }
@@ -326,15 +326,15 @@ impl App {
     }
 
     pub fn set_rows(&self) -> Vec<Row> {
-        let Some(session) = &self.session else { return Vec::new() };
-        let acquisition = &session.acquisition;
-        let pixels = u64::from(session.detector().pixels());
-        let masked = session.bad.count();
+        let Some(set) = &self.set else { return Vec::new() };
+        let acquisition = &set.acquisition;
+        let pixels = u64::from(set.detector().pixels());
+        let masked = set.bad.count();
         let mut rows = vec![
             Row::new("Stored", format!("{}, {}", acquisition.dtype.name(), filter_words(&acquisition.storage))),
-            patterns_row(session),
+            patterns_row(set),
         ];
-        let surplus = session.scan.surplus(acquisition.frames);
+        let surplus = set.scan.surplus(acquisition.frames);
         if surplus > 0 {
             rows.push(Row::new("Beyond the scan", count(surplus.unsigned_abs())).tone(Tone::Warning));
         } else if surplus < 0 {
@@ -346,12 +346,12 @@ impl App {
 
     /// Why the scan shape is believed.
     pub fn scan_why(&self) -> String {
-        self.session.as_ref().map(|session| scan_from_words(session.scan.from).to_owned()).unwrap_or_default()
+        self.set.as_ref().map(|set| scan_from_words(set.scan.from).to_owned()).unwrap_or_default()
     }
 
     pub fn calibration_rows(&self) -> Vec<Row> {
-        let Some(session) = &self.session else { return Vec::new() };
-        let calibration = session.acquisition.calibration;
+        let Some(set) = &self.set else { return Vec::new() };
+        let calibration = set.acquisition.calibration;
         let not_said = || "not in the files".to_owned();
         let step = calibration.scan_step_nm.map(|nm| Row::new("Step", step_words(nm)).remark("file"));
         let origin = if calibration.detector_is_nominal { "nominal" } else { "file" };
@@ -370,14 +370,14 @@ impl App {
     }
 
     pub fn disc_rows(&self) -> Vec<Row> {
-        let (Some(session), Some(disc)) = (&self.session, self.state.disc) else { return Vec::new() };
+        let (Some(set), Some(disc)) = (&self.set, self.state.disc) else { return Vec::new() };
         let radius = self.detector_length(disc.radius);
         let mut rows = vec![
             Row::new("Disc", radius).remark(format!("at {:.1}, {:.1}", disc.centre[1], disc.centre[0])),
         ];
         if let Some(shape) = self.detector_shape() {
             let inverted = self.state.product == Product::Custom && self.state.inverted;
-            let pixels = shape.pixels(session.detector(), inverted).without(&session.bad).count();
+            let pixels = shape.pixels(set.detector(), inverted).without(&set.bad).count();
             rows.push(Row::new("Takes", format!("{} px", count(pixels.into()))));
         }
         rows
@@ -391,12 +391,12 @@ impl App {
     }
 
     pub fn com_rows(&self) -> Vec<Row> {
-        let Some((session, (_, moments))) =
-            self.session.as_ref().and_then(|session| Some((session, session.moments.as_ref()?)))
+        let Some((set, (_, moments))) =
+            self.set.as_ref().and_then(|set| Some((set, set.moments.as_ref()?)))
         else {
             return Vec::new();
         };
-        let reference = ComReference::of(moments, session.signed());
+        let reference = ComReference::of(moments, set.signed());
         let mut rows = vec![Row::new("Within", "all pixels")];
         match reference.centre {
             Some([row, col]) => rows.push(Row::new("Scan mean", format!("{}, {}\u{202f}px", value(col), value(row)))),
@@ -410,12 +410,12 @@ impl App {
     }
 }
 
-fn patterns_row(session: &Session) -> Row {
-    let frames = session.acquisition.frames;
-    let valid = session.count(|state| state == FrameState::Valid);
-    let missing = session.count(|state| matches!(state, FrameState::Missing | FrameState::Sentinel));
-    let failed = session.count(|state| state == FrameState::Failed);
-    if session.reading == Reading::Going {
+fn patterns_row(set: &OpenSet) -> Row {
+    let frames = set.acquisition.frames;
+    let valid = set.count(|state| state == FrameState::Valid);
+    let missing = set.count(|state| matches!(state, FrameState::Missing | FrameState::Sentinel));
+    let failed = set.count(|state| state == FrameState::Failed);
+    if set.reading == Reading::Going {
         return Row::new("Patterns", format!("{} so far", count(valid.into())));
     }
     let mut parts = Vec::new();
@@ -505,23 +505,23 @@ pub fn is_note(error: &Error) -> bool {
 }
 
 /// Reading was stopped.
-pub fn stopped(session: &Session) -> Error {
-    let valid = session.count(|state| state == FrameState::Valid);
+pub fn stopped(set: &OpenSet) -> Error {
+    let valid = set.count(|state| state == FrameState::Valid);
     Error::new(Kind::Io, "stopped", "Reading was stopped")
-        .at(&session.acquisition.name)
-        .expected(format!("{} patterns", count(session.acquisition.frames.into())))
+        .at(&set.acquisition.name)
+        .expected(format!("{} patterns", count(set.acquisition.frames.into())))
         .found(format!("{}; the rest is dotted and left out of every sum", count(valid.into())))
 }
 
 /// Patterns could not be unpacked.
-pub fn faults(session: &Session) -> Error {
-    let n = session.faults.len() as u64;
+pub fn faults(set: &OpenSet) -> Error {
+    let n = set.faults.len() as u64;
     let title = match n {
         1 => "1 pattern could not be unpacked".to_owned(),
         n => format!("{} patterns could not be unpacked", count(n)),
     };
     let error = Error::new(Kind::File, "corrupt_chunk", title).action("They are hatched and left out of every sum");
-    let Some(first) = session.faults.first() else { return error };
+    let Some(first) = set.faults.first() else { return error };
     let place = match n {
         1 => format!("pattern {}", count(first.frame.into())),
         _ => format!("pattern {} and others", count(first.frame.into())),
@@ -530,17 +530,17 @@ pub fn faults(session: &Session) -> Error {
 }
 
 /// The shape that the user says.
-pub fn enter_scan(session: &mut Session, scan: Scan) {
-    if scan.rows == 0 || scan.cols == 0 || scan == session.scan.shape {
+pub fn enter_scan(set: &mut OpenSet, scan: Scan) {
+    if scan.rows == 0 || scan.cols == 0 || scan == set.scan.shape {
         return;
     }
-    let known = session.scan.shape;
-    session.scan.alternatives.retain(|other| *other != scan && *other != known);
-    session.scan.alternatives.insert(0, known);
-    session.scan.alternatives.truncate(6);
-    session.scan.shape = scan;
-    session.scan.from = ScanFrom::Entered;
-    if session.acquisition.scan.shape == scan {
-        session.scan.from = session.acquisition.scan.from;
+    let known = set.scan.shape;
+    set.scan.alternatives.retain(|other| *other != scan && *other != known);
+    set.scan.alternatives.insert(0, known);
+    set.scan.alternatives.truncate(6);
+    set.scan.shape = scan;
+    set.scan.from = ScanFrom::Entered;
+    if set.acquisition.scan.shape == scan {
+        set.scan.from = set.acquisition.scan.from;
     }
 }

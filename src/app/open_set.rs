@@ -52,7 +52,7 @@ pub enum Fit {
     Frozen,
 }
 
-pub struct Session {
+pub struct OpenSet {
     pub id: u32,
     pub acquisition: Rc<Acquisition>,
     pub scan: ScanChoice,
@@ -80,7 +80,7 @@ pub struct Session {
     refused: Vec<Want>,
 }
 
-impl Session {
+impl OpenSet {
     pub fn new(id: u32, acquisition: Rc<Acquisition>) -> Self {
         let detector = acquisition.detector;
         let bad = PixelSet { detector, words: acquisition.bad_pixels.bits(detector) };

@@ -1,1 +1,15 @@
-//! (see lib.rs)
+//! The only place that sees wgpu. One pass is `shaders/x.wgsl`, `gpu/x.rs` and `cpu/x.rs`; a gpu file
+//! always reads: its data, its pass, `new`, `record`. Recording only encodes; nothing in it submits,
+//! waits or maps.
+
+mod context;
+mod memory;
+mod pass;
+mod readback;
+mod stopwatch;
+
+pub use context::{AdapterFacts, Context};
+pub use memory::{Buffer, Ledger};
+pub use pass::{Binding, Pass, PassSpec, Uniform, grid};
+pub use readback::Readback;
+pub use stopwatch::Stopwatch;

@@ -6,10 +6,14 @@ mod context;
 mod memory;
 mod pass;
 mod readback;
+#[cfg(target_arch = "wasm32")]
+mod staging;
 mod stopwatch;
 
 pub use context::{AdapterFacts, Context};
 pub use memory::{Buffer, Ledger};
 pub use pass::{Binding, Pass, PassSpec, Uniform, grid};
 pub use readback::Readback;
+#[cfg(target_arch = "wasm32")]
+pub use staging::{Staging, UploadMode};
 pub use stopwatch::Stopwatch;

@@ -43,13 +43,13 @@ pub fn build(profile: Profile, out: &Path) -> Result<()> {
     fs::create_dir_all(out)?;
     for asset in &assets {
         match asset {
-            Asset::Main(name) | Asset::Worker { name, .. } => {
-                wasm::bind(&compiled, name, out)?;
+            Asset::Rust(binary) => {
+                wasm::bind(&compiled, &binary.name, out)?;
                 if let Some(wasm_opt) = &wasm_opt {
-                    wasm::optimise(wasm_opt, name, out)?;
+                    wasm::optimise(wasm_opt, &binary.optimise, &binary.name, out)?;
                 }
-                if let Asset::Worker { loader: true, .. } = asset {
-                    fs::write(out.join(format!("{name}_loader.js")), loader(name))?;
+                if binary.loader {
+                    fs::write(out.join(format!("{}_loader.js", binary.name)), loader(&binary.name))?;
                 }
             }
             Asset::File(path) => copy(&root.join(path), out)?,
@@ -63,18 +63,25 @@ pub fn build(profile: Profile, out: &Path) -> Result<()> {
 /// What one link of index.html asks for.
 #[derive(Debug, PartialEq, Eq)]
 enum Asset {
-    /// The binary that the page starts.
-    Main(String),
-    /// A binary that runs in a worker; `loader`: with a script `NAME_loader.js` that starts it.
-    Worker { name: String, loader: bool },
+    Rust(Binary),
     /// A file or folder copied as it is.
     File(PathBuf),
+}
+
+/// A binary of the package that becomes WebAssembly.
+#[derive(Debug, PartialEq, Eq)]
+struct Binary {
+    name: String,
+    /// With a script `NAME_loader.js` that starts it (`data-loader-shim`).
+    loader: bool,
+    /// wasm-opt's arguments (`data-wasm-opt`, `data-wasm-opt-params`).
+    optimise: Vec<String>,
 }
 
 impl Asset {
     fn binary(&self) -> Option<&str> {
         match self {
-            Asset::Main(name) | Asset::Worker { name, .. } => Some(name),
+            Asset::Rust(binary) => Some(&binary.name),
             Asset::File(_) => None,
         }
     }
@@ -107,12 +114,14 @@ fn resolve_link(attributes: &BTreeMap<String, String>) -> Result<(Asset, String)
     let rel = value("rel").context("no rel")?;
     if rel == "rust" {
         let name = value("data-bin").context("no data-bin")?.to_owned();
-        if value("data-type") == Some("worker") {
-            let loader = attributes.contains_key("data-loader-shim");
-            return Ok((Asset::Worker { name, loader }, String::new()));
-        }
-        let script = format!("<script type=\"module\">import init from './{name}.js'; await init();</script>");
-        return Ok((Asset::Main(name), script));
+        let script = match value("data-type") {
+            Some("worker") => String::new(),
+            _ => format!("<script type=\"module\">import init from './{name}.js'; await init();</script>"),
+        };
+        let mut optimise = vec![format!("-O{}", value("data-wasm-opt").unwrap_or_default())];
+        optimise.extend(value("data-wasm-opt-params").unwrap_or_default().split_whitespace().map(str::to_owned));
+        let loader = attributes.contains_key("data-loader-shim");
+        return Ok((Asset::Rust(Binary { name, loader, optimise }), script));
     }
     let path = PathBuf::from(value("href").context("no href")?);
     let name = path.file_name().and_then(|name| name.to_str()).context("href names no file")?;
@@ -170,20 +179,23 @@ mod tests {
 
     #[test]
     fn links_become_what_trunk_makes_of_them() -> Result<()> {
-        let html = "<head>\n<link data-trunk rel=\"rust\" data-bin=\"planescope\" data-wasm-opt=\"3\" />\n\
-             <link data-trunk rel=\"rust\" data-type=\"worker\" data-bin=\"reader\" data-bindgen-target=\"web\" data-loader-shim>\n\
+        let html = "<head>\n<link data-trunk rel=\"rust\" data-bin=\"planescope\" data-wasm-opt=\"3\" data-wasm-opt-params=\"-a -b\" />\n\
+             <link data-trunk rel=\"rust\" data-type=\"worker\" data-bin=\"reader\" data-loader-shim>\n\
              <link data-trunk rel=\"css\" href=\"www/style.css\">\n\
              <link data-trunk rel=\"copy-dir\" href=\"www/demo\">\n\
              <link rel=\"help\" href=\"help.html\"></head>";
-        let (page, assets) = resolve(html)?;
+        let (html, assets) = resolve(html)?;
         assert_eq!(
-            page,
+            html,
             "<head>\n<script type=\"module\">import init from './planescope.js'; await init();</script>\n\n\
              <link rel=\"stylesheet\" href=\"./style.css\">\n\n<link rel=\"help\" href=\"help.html\"></head>"
         );
+        let page =
+            Binary { name: "planescope".into(), loader: false, optimise: ["-O3", "-a", "-b"].map(Into::into).into() };
+        let worker = Binary { name: "reader".into(), loader: true, optimise: vec!["-O".into()] };
         let expected = [
-            Asset::Main("planescope".into()),
-            Asset::Worker { name: "reader".into(), loader: true },
+            Asset::Rust(page),
+            Asset::Rust(worker),
             Asset::File("www/style.css".into()),
             Asset::File("www/demo".into()),
         ];

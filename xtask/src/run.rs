@@ -7,11 +7,7 @@ use std::{
 
 use anyhow::{Context, Result};
 
-use crate::{
-    chrome, page, paths, serve,
-    setup::say,
-    wasm::Profile,
-};
+use crate::{chrome, page, paths, serve, setup::say, wasm::Profile};
 
 #[derive(clap::Args)]
 pub struct Options {

@@ -19,17 +19,6 @@ pub enum Profile {
     Dev,
 }
 
-/// What wasm-opt may use: what every Chrome with WebGPU has, and rustc emits by default.
-const WASM_FEATURES: [&str; 7] = [
-    "--enable-bulk-memory",
-    "--enable-bulk-memory-opt",
-    "--enable-multivalue",
-    "--enable-mutable-globals",
-    "--enable-nontrapping-float-to-int",
-    "--enable-reference-types",
-    "--enable-sign-ext",
-];
-
 /// Compiles the binaries `names` of the package for wasm32 and returns the folder that holds `NAME.wasm`.
 pub fn compile(names: &[&str], profile: Profile) -> Result<PathBuf> {
     setup::wasm_target()?;
@@ -55,10 +44,10 @@ pub fn bind(compiled: &Path, name: &str, out: &Path) -> Result<()> {
 }
 
 /// Shrinks and speeds up `NAME_bg.wasm` in place.
-pub fn optimise(wasm_opt: &Path, name: &str, out: &Path) -> Result<()> {
+pub fn optimise(wasm_opt: &Path, arguments: &[String], name: &str, out: &Path) -> Result<()> {
     let wasm = out.join(format!("{name}_bg.wasm"));
     let mut command = setup::node_tool(wasm_opt);
-    command.arg(&wasm).arg("-o").arg(&wasm).arg("-O3").args(WASM_FEATURES);
+    command.arg(&wasm).arg("-o").arg(&wasm).args(arguments);
     ensure!(command.status().context("wasm-opt did not start")?.success(), "wasm-opt refused {}", wasm.display());
     Ok(())
 }

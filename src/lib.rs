@@ -25,6 +25,7 @@
 //! - [`display`]: value range, histogram, colour maps, scale bar, numbers as text.
 //! - `app`, `view`, `probe`: state, page, and the hooks for automation (browser only).
 
+
 pub mod acquisition;
 pub mod cpu;
 pub mod display;

@@ -160,6 +160,19 @@ impl Loader {
         }
     }
 
+    /// Base names of the files that `master` links to. Ends the load under way.
+    ///
+    /// # Errors
+    /// When the file cannot be read or is no HDF5 file.
+    pub async fn linked_files(&self, master: &Picked) -> Result<Vec<String>> {
+        let pool = self.pool.borrow().clone();
+        pool.hand_over(std::slice::from_ref(master));
+        match pool.run(Task::Links { picked: 0 }, Rc::new(|_| ())).await?.outcome {
+            Outcome::Links(names) => Ok(names),
+            _ => Ok(Vec::new()),
+        }
+    }
+
     /// Loads one of the sets offered last.
     pub async fn choose(&self, which: usize) {
         let Some(Offer { sets, job }) = self.offered.take() else { return };
@@ -209,7 +222,7 @@ impl Loader {
     async fn load(&self, job: Job, which: u32, set: Acquisition) {
         let set = Rc::new(set);
         job.describe(&set);
-        let engine = match self.engine(&job, &set) {
+        let engine = match self.engine(&job, &set).await {
             Ok(engine) => Rc::new(engine),
             Err(error) => return job.finish(self, Some(error)),
         };
@@ -227,14 +240,14 @@ impl Loader {
         }
     }
 
-    fn engine(&self, job: &Job, set: &Acquisition) -> Result<Engine> {
+    async fn engine(&self, job: &Job, set: &Acquisition) -> Result<Engine> {
         let block_px = match &set.storage {
             Storage::BitshuffleLz4 { block_px, .. } => *block_px,
             Storage::Decoded(_) => DECODED_BLOCK_PX,
         };
         let layout = FrameLayout { detector: set.detector, dtype: set.dtype, block_px };
         match (job.path, &self.context) {
-            (Path::Gpu, Some(context)) => Engine::gpu(context.clone(), layout, set.frames),
+            (Path::Gpu, Some(context)) => Engine::gpu(context.clone(), layout, set.frames).await,
             (Path::Gpu, None) => Err(no_webgpu()),
             (Path::Cpu, _) => Engine::cpu(layout, set.frames, Box::new(|| Box::pin(clock::breathe()))),
         }

@@ -19,6 +19,8 @@ pub enum Request {
 pub enum Task {
     /// Read the metadata of all files: what acquisitions are they?
     Walk,
+    /// Which files does picked file `picked` link to?
+    Links { picked: u32 },
     /// Read one slice of picked file `picked`, in pieces of at most `piece_bytes` (a multiple of 4).
     Read { picked: u32, slice: Slice, piece_bytes: u32 },
     /// Decode frames `first .. first + count` of acquisition `set` (place in the walk's answer) into
@@ -48,6 +50,8 @@ pub enum Answer {
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Outcome {
     Walked(Vec<Acquisition>),
+    /// Base names, in link order.
+    Links(Vec<String>),
     Read,
     /// Frames of the piece without valid pixels: failed ones with their fault, and missing ones.
     Decoded { failed: Vec<FrameFault>, missing: Vec<u32> },

@@ -141,6 +141,10 @@ impl Desk {
                 let sets = self.walk()?;
                 Ok((Outcome::Walked(sets), 0.0, now_ms() - started))
             }
+            Task::Links { picked } => {
+                let source = PickedSource::new(self.file(picked)?);
+                Ok((Outcome::Links(acquisition::linked_files(&source)?), 0.0, now_ms() - started))
+            }
             Task::Read { picked, slice, piece_bytes } => {
                 let read_ms = self.read(job, generation, picked, slice, piece_bytes).await?;
                 Ok((Outcome::Read, f64::from(slice.len_bytes), read_ms))
@@ -160,10 +164,14 @@ impl Desk {
         Ok(sets)
     }
 
+    fn file(&self, picked: u32) -> Result<Picked> {
+        let file = self.files.borrow().get(picked as usize).cloned();
+        file.ok_or_else(|| Error::new(Kind::Internal, "no_such_file", "A job names no file"))
+    }
+
     /// Reads a slice into recycled buffers and posts each full one. Returns the time spent reading, ms.
     async fn read(&self, job: u32, generation: u32, picked: u32, slice: Slice, piece_bytes: u32) -> Result<f64> {
-        let file = self.files.borrow().get(picked as usize).cloned();
-        let file = file.ok_or_else(|| Error::new(Kind::Internal, "no_such_file", "A job names no file"))?;
+        let file = self.file(picked)?;
         let name = file.name();
         let mut stream = Stream::open(&file, slice.offset, u64::from(slice.len_bytes)).await?;
         let (mut done, mut read_ms) = (0, 0.0);

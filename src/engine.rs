@@ -157,6 +157,8 @@ pub enum ChunkFault {
     TrailingInput = 10,
     /// Not a fault of the LZ4 stream: a filter of the CPU path failed (checksum, deflate ...).
     Filter = 11,
+    /// Its bytes could not be read.
+    Unread = 12,
 }
 
 impl FrameFault {

@@ -13,6 +13,8 @@ mod pass;
 pub mod pattern;
 pub mod planes;
 mod readback;
+#[cfg(target_arch = "wasm32")]
+mod staging;
 mod stopwatch;
 pub mod sum_pattern;
 pub mod virtual_image;
@@ -22,4 +24,6 @@ pub use engine::Engine;
 pub use memory::{Buffer, Ledger};
 pub use pass::{Binding, Pass, PassSpec, Uniform, grid};
 pub use readback::Readback;
+#[cfg(target_arch = "wasm32")]
+pub use staging::{Staging, UploadMode};
 pub use stopwatch::Stopwatch;

@@ -8,6 +8,7 @@ use crate::{
     Error,
     acquisition::Acquisition,
     display::{Field, Histogram, Limits, Percentiles, Unit},
+    products::{DetectorShape, Disc},
 };
 
 pub mod camera;
@@ -31,7 +32,7 @@ pub use event::{Ask, Computer, Effect, Event, Lane};
 pub use open_set::OpenSet;
 pub use state::ViewState;
 
-use state::{BrightDisc, Family, Look, Product};
+use state::{Family, Look, Product};
 use user::Hold;
 
 /// The page's state. See the module.
@@ -55,7 +56,7 @@ pub struct App {
     /// Why the last entry of a field was not taken.
     pub wrong_entry: Option<(event::Entry, String)>,
     /// A disc found in all patterns that differs from the frozen one.
-    pub better_disc: Option<BrightDisc>,
+    pub better_disc: Option<Disc>,
     /// Time of the last image, ms.
     pub image_ms: Option<f64>,
     /// Side of a view, CSS px.
@@ -240,8 +241,9 @@ impl App {
         }
     }
 
-    /// The detector that is drawn over the pattern; `None` for products of all pixels.
-    pub fn detector_shape(&self) -> Option<detector::Shape> {
+    /// The detector that is drawn over the pattern, and whether it is everything outside; `None` for products
+    /// of all pixels.
+    pub fn detector_shape(&self) -> Option<(DetectorShape, bool)> {
         self.set.as_ref()?.shape_of(self.state.product, &self.state)
     }
 

@@ -41,13 +41,15 @@ pub struct App {
     pub state: ViewState,
     pub computer: Computer,
     pub set: Option<OpenSet>,
-    /// Files whose metadata is being read.
-    pub opening: Option<Vec<String>>,
+    /// How many files are being looked at for what they mean.
+    pub opening: Option<u32>,
     /// Sets among which the user has to choose.
     pub choice: Vec<Rc<Acquisition>>,
     /// Why no set could be opened; only while none is open.
     pub refusal: Option<Error>,
     pub messages: Vec<Message>,
+    /// The user has seen that there is no GPU.
+    pub gpu_notice_hidden: bool,
     pub selected: Panel,
     pub image: Option<Shown>,
     pub pattern: Option<Shown>,

@@ -24,8 +24,8 @@ impl App {
     pub(super) fn take(&mut self, event: Event, effects: &mut Vec<Effect>) {
         match event {
             Event::Computer(computer) => self.computer = computer,
-            Event::Opening { names } => {
-                self.opening = Some(names);
+            Event::Opening { files } => {
+                self.opening = Some(files);
                 (self.refusal, self.choice) = (None, Vec::new());
                 self.messages.clear();
             }

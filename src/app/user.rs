@@ -71,6 +71,7 @@ impl App {
                 self.messages.remove(message as usize);
             }
             Command::Hide(_) => {}
+            Command::HideGpuNotice => self.gpu_notice_hidden = true,
             Command::Escape => self.escape(effects),
             Command::Product(product) => self.choose(product),
             Command::NextCom => self.choose(match self.state.product {

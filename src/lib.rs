@@ -23,6 +23,8 @@
 //! - [`engine`]: what a viewer may ask of the resident frames; answered by `gpu` or `cpu` alike.
 //! - [`products`]: detectors, presets, disc finding, centre of mass.
 //! - [`display`]: value range, histogram, colour maps, scale bar, numbers as text.
+//! - `load`: one load: walk, read, upload and decode, overlapped; its knobs and its profile.
+//! - `session`: the open set, and the one way to open another.
 //! - `app`, `view`, `probe`: state, page, and the hooks for automation (browser only).
 
 pub mod acquisition;
@@ -42,9 +44,13 @@ pub mod source;
 #[cfg(all(target_arch = "wasm32", feature = "gpu"))]
 pub mod app;
 #[cfg(all(target_arch = "wasm32", feature = "gpu"))]
+pub mod load;
+#[cfg(all(target_arch = "wasm32", feature = "gpu"))]
 pub mod probe;
 #[cfg(target_arch = "wasm32")]
 pub mod reader;
+#[cfg(all(target_arch = "wasm32", feature = "gpu"))]
+pub mod session;
 #[cfg(all(target_arch = "wasm32", feature = "gpu"))]
 pub mod view;
 

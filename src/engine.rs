@@ -98,6 +98,27 @@ pub enum ChunkFault {
     Filter = 11,
 }
 
+impl ChunkFault {
+    /// The fault a shader means by `code`.
+    pub fn of_code(code: u32) -> Option<Self> {
+        use ChunkFault::*;
+        let faults = [
+            ChunkTooShort,
+            DecodedSize,
+            BlockSize,
+            BlockLength,
+            OffsetZero,
+            OffsetBeforeBlock,
+            InputOverrun,
+            OutputOverrun,
+            ShortOutput,
+            TrailingInput,
+            Filter,
+        ];
+        faults.into_iter().find(|&fault| fault as u32 == code)
+    }
+}
+
 /// One compressed frame inside a batch buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot {

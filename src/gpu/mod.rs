@@ -3,7 +3,12 @@
 //! waits or maps.
 
 mod context;
+pub mod decode;
+pub mod frame_headers;
+pub mod lz4;
+pub mod measure_blocks;
 mod memory;
+pub mod pack_blocks;
 mod pass;
 mod readback;
 mod stopwatch;
@@ -13,3 +18,6 @@ pub use memory::{Buffer, Ledger};
 pub use pass::{Binding, Pass, PassSpec, Uniform, grid};
 pub use readback::Readback;
 pub use stopwatch::Stopwatch;
+
+/// Every pass, for the test that compares each with its shader.
+pub const PASSES: &[PassSpec] = &[frame_headers::SPEC, lz4::SPEC, measure_blocks::SPEC, pack_blocks::SPEC];

@@ -26,6 +26,9 @@
 //! - `load`: one load: walk, read, upload and decode, overlapped; its knobs and its profile.
 //! - `session`: the open set, and the one way to open another.
 //! - `app`, `view`, `probe`: state, page, and the hooks for automation (browser only).
+// The twin tests name the crate as a user of it does, inside it and outside.
+#[cfg(feature = "twins")]
+extern crate self as planescope;
 
 pub mod acquisition;
 pub mod cpu;
@@ -53,5 +56,9 @@ pub mod reader;
 pub mod session;
 #[cfg(all(target_arch = "wasm32", feature = "gpu"))]
 pub mod view;
+
+#[cfg(feature = "twins")]
+#[path = "../tests/twins/mod.rs"]
+pub mod twins;
 
 pub use error::{Error, Kind, Result};

@@ -4,9 +4,14 @@
 //! thread; [`Engine`] runs them in slices so that a page stays responsive.
 
 pub mod census;
+pub mod decode;
 pub mod engine;
+pub mod frame_headers;
 pub mod hash_frames;
+pub mod lz4;
+pub mod measure_blocks;
 pub mod moments;
+pub mod pack_blocks;
 pub mod pattern;
 pub mod pixels_to_planes;
 pub mod planes;

@@ -31,6 +31,7 @@
 extern crate self as planescope;
 
 pub mod acquisition;
+pub mod app;
 pub mod cpu;
 pub mod display;
 pub mod engine;
@@ -44,8 +45,6 @@ pub mod products;
 pub mod shape;
 pub mod source;
 
-#[cfg(all(target_arch = "wasm32", feature = "gpu"))]
-pub mod app;
 #[cfg(all(target_arch = "wasm32", feature = "gpu"))]
 pub mod load;
 #[cfg(all(target_arch = "wasm32", feature = "gpu"))]

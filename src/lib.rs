@@ -24,6 +24,9 @@
 //! - [`products`]: detectors, presets, disc finding, centre of mass.
 //! - [`display`]: value range, histogram, colour maps, scale bar, numbers as text.
 //! - `app`, `view`, `probe`: state, page, and the hooks for automation (browser only).
+// The twin tests name the crate as a user of it does, inside it and outside.
+#[cfg(feature = "twins")]
+extern crate self as planescope;
 
 pub mod acquisition;
 pub mod cpu;
@@ -47,5 +50,9 @@ pub mod probe;
 pub mod reader;
 #[cfg(all(target_arch = "wasm32", feature = "gpu"))]
 pub mod view;
+
+#[cfg(feature = "twins")]
+#[path = "../tests/twins/mod.rs"]
+pub mod twins;
 
 pub use error::{Error, Kind, Result};

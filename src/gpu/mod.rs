@@ -4,11 +4,16 @@
 
 pub mod census;
 mod context;
+pub mod decode;
 mod desk;
 pub mod engine;
+pub mod frame_headers;
 pub mod hash_frames;
+pub mod lz4;
+pub mod measure_blocks;
 mod memory;
 pub mod moments;
+pub mod pack_blocks;
 mod pass;
 pub mod pattern;
 pub mod planes;
@@ -23,3 +28,17 @@ pub use memory::{Buffer, Ledger};
 pub use pass::{Binding, Pass, PassSpec, Uniform, grid};
 pub use readback::Readback;
 pub use stopwatch::Stopwatch;
+
+/// Every pass, for the test that compares each with its shader.
+pub const PASSES: &[PassSpec] = &[
+    frame_headers::SPEC,
+    lz4::SPEC,
+    measure_blocks::SPEC,
+    pack_blocks::SPEC,
+    virtual_image::SPEC,
+    moments::SPEC,
+    pattern::SPEC,
+    sum_pattern::SPEC,
+    census::SPEC,
+    hash_frames::SPEC,
+];

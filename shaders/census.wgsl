@@ -87,7 +87,7 @@ fn main(
     }
     let total = partial[lane / TEAM * TEAM];
     if lane % TEAM == 0u {
-        atomicStore(&found[shape.blocks * shape.plane_words + frames[slot]], total);
+        atomicStore(&found[shape.blocks * shape.plane_words + frame_of(slot)], total);
     }
     if total != good[0] || total == 0u {
         note_counts(slot, lane % TEAM);

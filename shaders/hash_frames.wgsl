@@ -16,7 +16,7 @@ fn is_chosen(slot: u32) -> bool {
     if !is_decoded(slot) {
         return false;
     }
-    let frame = frames[slot];
+    let frame = frame_of(slot);
     return (chosen[frame / 32u] >> (frame % 32u) & 1u) == 1u;
 }
 
@@ -81,6 +81,6 @@ fn main(
         }
     }
     if has_data && lane % TEAM == 0u {
-        hashes[frames[slot]] = partial[lane];
+        hashes[frame_of(slot)] = partial[lane];
     }
 }

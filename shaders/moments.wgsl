@@ -104,7 +104,7 @@ fn main(
         }
     }
     if has_data && lane % TEAM == 0u {
-        let at = 3u * frames[slot];
+        let at = 3u * frame_of(slot);
         moments[at] = partial[lane].sum;
         moments[at + 1u] = partial[lane].row;
         moments[at + 2u] = partial[lane].col;

@@ -15,7 +15,7 @@ fn is_chosen(slot: u32) -> bool {
     if !is_decoded(slot) {
         return false;
     }
-    let frame = frames[slot];
+    let frame = frame_of(slot);
     return (chosen[frame / 32u] >> (frame % 32u) & 1u) == 1u;
 }
 
@@ -29,7 +29,7 @@ fn main(
     let index = group_index(group, groups);
     let pixel = index % pixel_groups * LANES + lane;
     let first = index / pixel_groups * SLOTS;
-    if pixel >= shape.pixels || first >= arrayLength(&frames) {
+    if pixel >= shape.pixels || first >= arrayLength(&slots) {
         return;
     }
     let block = pixel / shape.block_px;

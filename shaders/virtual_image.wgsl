@@ -68,6 +68,6 @@ fn main(
         }
     }
     if has_data && lane % TEAM == 0u {
-        sums[frames[slot]] = partial[lane];
+        sums[frame_of(slot)] = partial[lane];
     }
 }

@@ -9,7 +9,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::shape::{Detector, Scan};
 
+mod either;
 pub mod frames;
+
+pub use either::Engine;
 
 /// A set of detector pixels: bit p % 32 of word p / 32 is pixel p, row-major; ceil(pixels / 32) words,
 /// unused bits 0.
@@ -164,26 +167,35 @@ pub enum ChunkFault {
 impl FrameFault {
     /// From a status word other than 0: a [`ChunkFault`] in the low 8 bits, the block above.
     pub fn of_status(frame: u32, status: u32) -> Self {
-        use ChunkFault as Fault;
-        let fault = match status & 0xFF {
-            1 => Fault::ChunkTooShort,
-            2 => Fault::DecodedSize,
-            3 => Fault::BlockSize,
-            4 => Fault::BlockLength,
-            5 => Fault::OffsetZero,
-            6 => Fault::OffsetBeforeBlock,
-            7 => Fault::InputOverrun,
-            8 => Fault::OutputOverrun,
-            9 => Fault::ShortOutput,
-            10 => Fault::TrailingInput,
-            _ => Fault::Filter,
-        };
+        let fault = ChunkFault::of_code(status & 0xFF).unwrap_or(ChunkFault::Filter);
         Self { frame, fault, block: status >> 8 }
     }
 
     /// The status word that [`FrameFault::of_status`] reads.
     pub fn status(&self) -> u32 {
         self.fault as u32 | self.block << 8
+    }
+}
+
+impl ChunkFault {
+    /// The fault a shader means by `code`.
+    pub fn of_code(code: u32) -> Option<Self> {
+        use ChunkFault::*;
+        let faults = [
+            ChunkTooShort,
+            DecodedSize,
+            BlockSize,
+            BlockLength,
+            OffsetZero,
+            OffsetBeforeBlock,
+            InputOverrun,
+            OutputOverrun,
+            ShortOutput,
+            TrailingInput,
+            Filter,
+            Unread,
+        ];
+        faults.into_iter().find(|&fault| fault as u32 == code)
     }
 }
 

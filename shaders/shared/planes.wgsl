@@ -23,15 +23,17 @@ struct FrameShape {
 @group(0) @binding(0) var<uniform> shape: FrameShape;
 /// Records, one per block of a frame.
 @group(0) @binding(1) var<storage, read> words: array<u32>;
-/// Slot x blocks + block -> first word of the record, or NO_RECORD.
+/// Slot x blocks + block -> first word of the record; of no use for failed frames.
 @group(0) @binding(2) var<storage, read> table: array<u32>;
-/// Slot -> frame; its length is the number of slots.
-@group(0) @binding(3) var<storage, read> frames: array<u32>;
-
-const NO_RECORD = 0xffffffffu;
+/// Slot -> frame, status; its length is the number of slots.
+@group(0) @binding(3) var<storage, read> slots: array<vec2u>;
 
 fn is_decoded(slot: u32) -> bool {
-    return slot < arrayLength(&frames) && table[slot * shape.blocks] != NO_RECORD;
+    return slot < arrayLength(&slots) && slots[slot].y == 0u;
+}
+
+fn frame_of(slot: u32) -> u32 {
+    return slots[slot].x;
 }
 
 fn record_of(slot: u32, block: u32) -> u32 {

@@ -4,11 +4,16 @@
 
 pub mod census;
 mod context;
+pub mod decode;
 mod desk;
 pub mod engine;
+pub mod frame_headers;
 pub mod hash_frames;
+pub mod lz4;
+pub mod measure_blocks;
 mod memory;
 pub mod moments;
+pub mod pack_blocks;
 mod pass;
 pub mod pattern;
 pub mod planes;
@@ -20,6 +25,7 @@ pub mod sum_pattern;
 pub mod virtual_image;
 
 pub use context::{AdapterFacts, Context};
+pub use decode::{Decoder, max_batch_frames};
 pub use engine::Engine;
 pub use memory::{Buffer, Ledger};
 pub use pass::{Binding, Pass, PassSpec, Uniform, grid};
@@ -27,3 +33,17 @@ pub use readback::Readback;
 #[cfg(target_arch = "wasm32")]
 pub use staging::{Staging, UploadMode};
 pub use stopwatch::Stopwatch;
+
+/// Every pass, for the test that compares each with its shader.
+pub const PASSES: &[PassSpec] = &[
+    frame_headers::SPEC,
+    lz4::SPEC,
+    measure_blocks::SPEC,
+    pack_blocks::SPEC,
+    virtual_image::SPEC,
+    moments::SPEC,
+    pattern::SPEC,
+    sum_pattern::SPEC,
+    census::SPEC,
+    hash_frames::SPEC,
+];

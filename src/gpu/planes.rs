@@ -53,7 +53,7 @@ pub const BINDINGS: &[Binding] =
 pub struct Batch {
     words: Buffer,
     table: Buffer,
-    frames_on_gpu: Buffer,
+    slots: Buffer,
     /// Slot -> frame index (scan position, row-major).
     pub frames: Vec<u32>,
     /// Slot -> 0 (valid), or a [`crate::engine::ChunkFault`] with the block in the upper 24 bits.
@@ -61,13 +61,10 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// A batch from what a decode left on the GPU; `words` and `table` as in [`cpu::planes::Batch`].
-    ///
-    /// # Errors
-    /// `Gpu` without memory.
-    pub fn new(context: &Context, words: Buffer, table: Buffer, frames: Vec<u32>, status: Vec<u32>) -> Result<Self> {
-        let frames_on_gpu = context.storage_of("planes.frames", &frames)?;
-        Ok(Self { words, table, frames_on_gpu, frames, status })
+    /// A batch of records on the GPU; `words` and `table` as in [`cpu::planes::Batch`], `slots` holds frame and
+    /// status of each slot, as `frames` and `status` do here.
+    pub fn new(words: Buffer, table: Buffer, slots: Buffer, frames: Vec<u32>, status: Vec<u32>) -> Self {
+        Self { words, table, slots, frames, status }
     }
 
     /// A batch of records packed in main memory.
@@ -75,9 +72,11 @@ impl Batch {
     /// # Errors
     /// `Gpu` without memory.
     pub fn upload(context: &Context, batch: &cpu::planes::Batch) -> Result<Self> {
+        let slots: Vec<u32> = batch.frames.iter().zip(&batch.status).flat_map(|(&f, &status)| [f, status]).collect();
         let words = context.storage_of("planes.words", &batch.words)?;
         let table = context.storage_of("planes.table", &batch.table)?;
-        Self::new(context, words, table, batch.frames.clone(), batch.status.clone())
+        let slots = context.storage_of("planes.slots", &slots)?;
+        Ok(Self::new(words, table, slots, batch.frames.clone(), batch.status.clone()))
     }
 
     pub fn slots(&self) -> u32 {
@@ -90,7 +89,7 @@ impl Batch {
     }
 
     pub fn len_bytes(&self) -> u64 {
-        self.words.size() + self.table.size() + self.frames_on_gpu.size()
+        self.words.size() + self.table.size() + self.slots.size()
     }
 }
 
@@ -110,8 +109,8 @@ impl Request<'_> {
         if self.batch.frames.is_empty() {
             return;
         }
-        let Batch { words, table, frames_on_gpu, .. } = self.batch;
-        let bindings = pass.bind(context, &[self.shape, words, table, frames_on_gpu, self.input, self.output]);
+        let Batch { words, table, slots, .. } = self.batch;
+        let bindings = pass.bind(context, &[self.shape, words, table, slots, self.input, self.output]);
         pass.dispatch(encoder, &bindings, groups);
     }
 }

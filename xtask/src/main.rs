@@ -3,13 +3,16 @@
 //! - `run`: builds the page, serves it and opens Chrome on it.
 //! - `test`: makes the test data and runs every test, natively and in Chrome.
 //! - `build`: only builds the page into `dist/`.
+//! - `demo`: makes the page's demo set anew.
 
+mod browser;
 mod chrome;
 mod page;
 mod paths;
 mod run;
 mod serve;
 mod setup;
+mod test;
 mod wasm;
 
 use std::{path::PathBuf, process::ExitCode};
@@ -28,6 +31,8 @@ struct Arguments {
 enum Command {
     /// Build the page, serve it on this machine and open Chrome on it
     Run(run::Options),
+    /// Make the test data and run every test, natively and in Chrome; installs what is missing
+    Test(test::Options),
     /// Build the page into dist/
     Build {
         /// Quick to build, slow to run: for work on the page's looks
@@ -37,6 +42,8 @@ enum Command {
         #[arg(long, default_value = "dist")]
         out: PathBuf,
     },
+    /// Make the page's demo set in www/demo anew
+    Demo,
 }
 
 fn main() -> ExitCode {
@@ -52,6 +59,8 @@ fn main() -> ExitCode {
 fn execute(command: Command) -> Result<ExitCode> {
     match command {
         Command::Run(options) => run::run(&options)?,
+        Command::Test(options) => return test::run(&options),
+        Command::Demo => test::data::make_demo(&test::tools::python()?)?,
         Command::Build { dev, out } => {
             let profile = if dev { wasm::Profile::Dev } else { wasm::Profile::Release };
             page::build(profile, &paths::root().join(out))?;

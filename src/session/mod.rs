@@ -13,10 +13,11 @@ pub use remote::demo_files;
 
 use crate::{
     Error, Kind, Result,
-    acquisition::Acquisition,
+    acquisition::{Acquisition, ScanFrom},
     engine::{Engine, PixelSet},
     gpu::Context,
     load::{Event, LoadProfile, Loader, Path, SourceKind, Tuning, now_ms},
+    shape::Scan,
     source::Picked,
 };
 
@@ -184,6 +185,14 @@ impl Session {
         let has_changed = current.good != good || !census.sentinel_frames.is_empty();
         current.good = good;
         Ok(has_changed)
+    }
+
+    /// The scan shape that the user says, for whoever asks for scan positions; sums do not depend on it.
+    pub fn set_scan(&self, shape: Scan) {
+        if let Some(active) = self.active.borrow_mut().as_mut() {
+            let scan = &mut Rc::make_mut(&mut active.set).scan;
+            (scan.shape, scan.from) = (shape, ScanFrom::Entered);
+        }
     }
 
     fn note(&self, event: Event) {

@@ -67,7 +67,8 @@ pub async fn load(
         (job.sink)(Event::Progress(progress));
         (job.sink)(Event::Grown);
     }
-    engine.set_unread_missing();
+    // What lies in no written range is in no file.
+    engine.set_missing(&(0..set.frames).collect::<Vec<_>>());
     Ok(())
 }
 

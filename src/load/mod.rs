@@ -15,8 +15,9 @@ pub use tuning::Tuning;
 use crate::{
     Error, Kind, Result,
     acquisition::{Acquisition, Storage},
+    cpu,
     engine::Engine,
-    gpu::Context,
+    gpu::{self, Context},
     reader::{Outcome, Pool, Task},
     shape::FrameLayout,
     source::Picked,
@@ -247,9 +248,9 @@ impl Loader {
         };
         let layout = FrameLayout { detector: set.detector, dtype: set.dtype, block_px };
         match (job.path, &self.context) {
-            (Path::Gpu, Some(context)) => Engine::gpu(context.clone(), layout, set.frames).await,
+            (Path::Gpu, Some(context)) => gpu::Engine::new(context.clone(), layout, set.frames).await.map(Engine::Gpu),
             (Path::Gpu, None) => Err(no_webgpu()),
-            (Path::Cpu, _) => Engine::cpu(layout, set.frames, Box::new(|| Box::pin(clock::breathe()))),
+            (Path::Cpu, _) => cpu::Engine::new(layout, set.frames, Box::new(|| Box::pin(clock::breathe()))).map(Engine::Cpu),
         }
     }
 }

@@ -160,6 +160,21 @@ pub enum ChunkFault {
     TrailingInput = 10,
     /// Not a fault of the LZ4 stream: a filter of the CPU path failed (checksum, deflate ...).
     Filter = 11,
+    /// Its bytes could not be read.
+    Unread = 12,
+}
+
+impl FrameFault {
+    /// From a status word other than 0: a [`ChunkFault`] in the low 8 bits, the block above.
+    pub fn of_status(frame: u32, status: u32) -> Self {
+        let fault = ChunkFault::of_code(status & 0xFF).unwrap_or(ChunkFault::Filter);
+        Self { frame, fault, block: status >> 8 }
+    }
+
+    /// The status word that [`FrameFault::of_status`] reads.
+    pub fn status(&self) -> u32 {
+        self.fault as u32 | self.block << 8
+    }
 }
 
 impl ChunkFault {
@@ -178,21 +193,9 @@ impl ChunkFault {
             ShortOutput,
             TrailingInput,
             Filter,
+            Unread,
         ];
         faults.into_iter().find(|&fault| fault as u32 == code)
-    }
-}
-
-impl FrameFault {
-    /// From a status word other than 0: a [`ChunkFault`] in the low 8 bits, the block above.
-    pub fn of_status(frame: u32, status: u32) -> Self {
-        let fault = ChunkFault::of_code(status & 0xFF).unwrap_or(ChunkFault::Filter);
-        Self { frame, fault, block: status >> 8 }
-    }
-
-    /// The status word that [`FrameFault::of_status`] reads.
-    pub fn status(&self) -> u32 {
-        self.fault as u32 | self.block << 8
     }
 }
 

@@ -18,15 +18,20 @@ mod pass;
 pub mod pattern;
 pub mod planes;
 mod readback;
+#[cfg(target_arch = "wasm32")]
+mod staging;
 mod stopwatch;
 pub mod sum_pattern;
 pub mod virtual_image;
 
 pub use context::{AdapterFacts, Context};
+pub use decode::{Decoder, max_batch_frames};
 pub use engine::Engine;
 pub use memory::{Buffer, Ledger};
 pub use pass::{Binding, Pass, PassSpec, Uniform, grid};
 pub use readback::Readback;
+#[cfg(target_arch = "wasm32")]
+pub use staging::{Staging, UploadMode};
 pub use stopwatch::Stopwatch;
 
 /// Every pass, for the test that compares each with its shader.

@@ -478,6 +478,7 @@ pub fn fault_words(fault: ChunkFault) -> &'static str {
         ChunkFault::ShortOutput => "a block ends before it is full",
         ChunkFault::TrailingInput => "bytes are left over after a full block",
         ChunkFault::Filter => "a filter refused it",
+        ChunkFault::Unread => "its bytes could not be read",
     }
 }
 

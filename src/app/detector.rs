@@ -67,7 +67,8 @@ impl Shape {
             Self::Annulus { inner, .. } if near(r - inner) => Some(Grip::Inner),
             Self::Disc { outer, .. } | Self::Annulus { outer, .. } => (r < *outer).then_some(Grip::Body),
             Self::Rect { centre, height, width } => {
-                let (down, across) = ((at[0] - centre[0]).abs() - height / 2.0, (at[1] - centre[1]).abs() - width / 2.0);
+                let (down, across) =
+                    ((at[0] - centre[0]).abs() - height / 2.0, (at[1] - centre[1]).abs() - width / 2.0);
                 match (near(down), near(across)) {
                     (true, true) => Some(Grip::Corner),
                     (true, false) if across < 0.0 => Some(Grip::Height),
@@ -85,10 +86,7 @@ impl Shape {
         let delta = [to[0] - from[0], to[1] - from[1]];
         let away = distance(self.centre(), to) - distance(self.centre(), from);
         match (&mut shape, grip) {
-            (
-                Self::Disc { centre, .. } | Self::Annulus { centre, .. } | Self::Rect { centre, .. },
-                Grip::Body,
-            ) => {
+            (Self::Disc { centre, .. } | Self::Annulus { centre, .. } | Self::Rect { centre, .. }, Grip::Body) => {
                 let along_rows = delta[0].abs() >= delta[1].abs();
                 centre[0] += if constrained && !along_rows { 0.0 } else { delta[0] };
                 centre[1] += if constrained && along_rows { 0.0 } else { delta[1] };
@@ -190,9 +188,7 @@ impl Shape {
         let squared = |centre: &[f64; 2]| (at[0] - centre[0]).powi(2) + (at[1] - centre[1]).powi(2);
         match self {
             Self::Disc { centre, outer } => squared(centre) <= outer * outer,
-            Self::Annulus { centre, inner, outer } => {
-                (inner * inner..=outer * outer).contains(&squared(centre))
-            }
+            Self::Annulus { centre, inner, outer } => (inner * inner..=outer * outer).contains(&squared(centre)),
             Self::Rect { centre, height, width } => {
                 (at[0] - centre[0]).abs() <= height / 2.0 && (at[1] - centre[1]).abs() <= width / 2.0
             }

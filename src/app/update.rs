@@ -6,7 +6,7 @@ use super::{
     App, Level, Message,
     command::Command,
     event::{Answer, Effect, Event, GpuSupport, Lane},
-    open_set::{Fit, Reading, OpenSet, Want},
+    open_set::{Fit, OpenSet, Reading, Want},
     state::{BrightDisc, PatternOf, Product, Zoom},
     words,
 };

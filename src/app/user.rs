@@ -20,11 +20,23 @@ pub struct Hold {
 pub enum Held {
     Cursor,
     /// The grip, the shape when it was taken, and where (data px, [row, col]).
-    Detector { grip: Grip, shape: Shape, from: [f64; 2] },
+    Detector {
+        grip: Grip,
+        shape: Shape,
+        from: [f64; 2],
+    },
     /// Where the pointer was last, CSS px.
-    Pan { panel: Panel, last: [f64; 2] },
+    Pan {
+        panel: Panel,
+        last: [f64; 2],
+    },
     /// A limit, and where on the histogram the span was taken.
-    Limit { panel: Panel, end: End, limits: Limits, from: Option<f64> },
+    Limit {
+        panel: Panel,
+        end: End,
+        limits: Limits,
+        from: Option<f64>,
+    },
 }
 
 /// Motion of the pointer that `Shift` leaves.
@@ -185,7 +197,8 @@ impl App {
             Panel::Image => {
                 let whole = |step: f64| step.abs().max(1.0).copysign(step) as i64 * i64::from(step != 0.0);
                 let shape = self.set.as_ref().map(OpenSet::shape);
-                let moved = |at: u32, by: f64, size: u32| (i64::from(at) + whole(by)).clamp(0, i64::from(size) - 1) as u32;
+                let moved =
+                    |at: u32, by: f64, size: u32| (i64::from(at) + whole(by)).clamp(0, i64::from(size) - 1) as u32;
                 if let Some(scan) = shape {
                     self.move_cursor(|[row, col], _| [moved(row, rows, scan.rows), moved(col, cols, scan.cols)]);
                 }
@@ -205,10 +218,12 @@ impl App {
         let what = match (button, panel) {
             (Button::Pan, _) => Some(Held::Pan { panel, last: at }),
             (Button::Main, Panel::Image) => Some(Held::Cursor),
-            (Button::Main, Panel::Pattern) => self.detector_shape().filter(|_| self.state.overlays.0).and_then(|shape| {
-                let grip = shape.grip_at(from, reach / camera.scale)?;
-                Some(Held::Detector { grip, shape, from })
-            }),
+            (Button::Main, Panel::Pattern) => {
+                self.detector_shape().filter(|_| self.state.overlays.0).and_then(|shape| {
+                    let grip = shape.grip_at(from, reach / camera.scale)?;
+                    Some(Held::Detector { grip, shape, from })
+                })
+            }
         };
         let before = Box::new(self.state.clone());
         self.hold = what.map(|what| Hold { what, before });
@@ -368,30 +383,40 @@ impl App {
         let taken = match field {
             Entry::Low(panel) => entry::value(text).and_then(|low| self.enter_limit(panel, Some(low), None)),
             Entry::High(panel) => entry::value(text).and_then(|high| self.enter_limit(panel, None, Some(high))),
-            Entry::Inner => units.length_px(text).and_then(|px| self.resize(|shape| match shape {
-                Shape::Annulus { inner, outer, .. } if px <= *outer => Ok(*inner = px),
-                Shape::Annulus { .. } => Err("the inner radius is at most the outer one".to_owned()),
-                _ => Ok(()),
-            })),
-            Entry::Outer => units.length_px(text).and_then(|px| self.resize(|shape| match shape {
-                Shape::Annulus { inner, .. } if px < *inner => Err("the outer radius is at least the inner one".to_owned()),
-                Shape::Annulus { outer, .. } | Shape::Disc { outer, .. } => Ok(*outer = px),
-                Shape::Rect { .. } => Ok(()),
-            })),
-            Entry::Width => units.length_px(text).and_then(|px| self.resize(|shape| match shape {
-                Shape::Rect { width, .. } => Ok(*width = px),
-                _ => Ok(()),
-            })),
-            Entry::Height => units.length_px(text).and_then(|px| self.resize(|shape| match shape {
-                Shape::Rect { height, .. } => Ok(*height = px),
-                _ => Ok(()),
-            })),
-            Entry::CentreX => entry::position_px(text).map(|col| self.edit(|shape| {
-                shape.moved(0.0, col - shape.centre()[1])
-            })),
-            Entry::CentreY => entry::position_px(text).map(|row| self.edit(|shape| {
-                shape.moved(row - shape.centre()[0], 0.0)
-            })),
+            Entry::Inner => units.length_px(text).and_then(|px| {
+                self.resize(|shape| match shape {
+                    Shape::Annulus { inner, outer, .. } if px <= *outer => Ok(*inner = px),
+                    Shape::Annulus { .. } => Err("the inner radius is at most the outer one".to_owned()),
+                    _ => Ok(()),
+                })
+            }),
+            Entry::Outer => units.length_px(text).and_then(|px| {
+                self.resize(|shape| match shape {
+                    Shape::Annulus { inner, .. } if px < *inner => {
+                        Err("the outer radius is at least the inner one".to_owned())
+                    }
+                    Shape::Annulus { outer, .. } | Shape::Disc { outer, .. } => Ok(*outer = px),
+                    Shape::Rect { .. } => Ok(()),
+                })
+            }),
+            Entry::Width => units.length_px(text).and_then(|px| {
+                self.resize(|shape| match shape {
+                    Shape::Rect { width, .. } => Ok(*width = px),
+                    _ => Ok(()),
+                })
+            }),
+            Entry::Height => units.length_px(text).and_then(|px| {
+                self.resize(|shape| match shape {
+                    Shape::Rect { height, .. } => Ok(*height = px),
+                    _ => Ok(()),
+                })
+            }),
+            Entry::CentreX => {
+                entry::position_px(text).map(|col| self.edit(|shape| shape.moved(0.0, col - shape.centre()[1])))
+            }
+            Entry::CentreY => {
+                entry::position_px(text).map(|row| self.edit(|shape| shape.moved(row - shape.centre()[0], 0.0)))
+            }
             Entry::ScanShape => entry::scan(text).map(|scan| self.set_scan(scan, effects)),
         };
         self.wrong_entry = taken.err().map(|why| (field, why));

@@ -6,8 +6,8 @@ use super::{
     command::Command,
     detector::Shape,
     event::GpuSupport,
+    open_set::{OpenSet, Reading},
     pictures::{self, ComReference},
-    open_set::{Reading, OpenSet},
     state::{PatternOf, Product},
 };
 use crate::{
@@ -310,7 +310,8 @@ impl App {
         let Some(set) = &self.set else { return Vec::new() };
         let progress = set.progress;
         let of = |a: u64, b: u64| format!("{} of {}", count(a), count(b));
-        let mut rows = vec![Row::new("Read", format!("{} of {}", bytes(progress.bytes_read), bytes(progress.bytes_total)))];
+        let mut rows =
+            vec![Row::new("Read", format!("{} of {}", bytes(progress.bytes_read), bytes(progress.bytes_total)))];
         if progress.bytes_per_s > 0.0 {
             rows.push(Row::new("Rate", format!("{}/s", bytes(progress.bytes_per_s as u64))));
         }
@@ -372,9 +373,8 @@ impl App {
     pub fn disc_rows(&self) -> Vec<Row> {
         let (Some(set), Some(disc)) = (&self.set, self.state.disc) else { return Vec::new() };
         let radius = self.detector_length(disc.radius);
-        let mut rows = vec![
-            Row::new("Disc", radius).remark(format!("at {:.1}, {:.1}", disc.centre[1], disc.centre[0])),
-        ];
+        let mut rows =
+            vec![Row::new("Disc", radius).remark(format!("at {:.1}, {:.1}", disc.centre[1], disc.centre[0]))];
         if let Some(shape) = self.detector_shape() {
             let inverted = self.state.product == Product::Custom && self.state.inverted;
             let pixels = shape.pixels(set.detector(), inverted).without(&set.bad).count();
@@ -391,9 +391,7 @@ impl App {
     }
 
     pub fn com_rows(&self) -> Vec<Row> {
-        let Some((set, (_, moments))) =
-            self.set.as_ref().and_then(|set| Some((set, set.moments.as_ref()?)))
-        else {
+        let Some((set, (_, moments))) = self.set.as_ref().and_then(|set| Some((set, set.moments.as_ref()?))) else {
             return Vec::new();
         };
         let reference = ComReference::of(moments, set.signed());
@@ -480,6 +478,7 @@ pub fn fault_words(fault: ChunkFault) -> &'static str {
         ChunkFault::ShortOutput => "a block ends before it is full",
         ChunkFault::TrailingInput => "bytes are left over after a full block",
         ChunkFault::Filter => "a filter refused it",
+        ChunkFault::Unread => "its bytes could not be read",
     }
 }
 

@@ -30,13 +30,7 @@ struct Decoded {
 ///
 /// # Errors
 /// `cancelled`, what the workers say, or `Gpu` errors of the engine.
-pub async fn load(
-    job: &Job,
-    pool: Rc<Pool>,
-    engine: &Rc<Engine>,
-    set: &Rc<Acquisition>,
-    which: u32,
-) -> Result<()> {
+pub async fn load(job: &Job, pool: Rc<Pool>, engine: &Rc<Engine>, set: &Rc<Acquisition>, which: u32) -> Result<()> {
     let frame_bytes = set.detector.pixels() * set.dtype.bytes();
     let frames_per_job = (JOB_BYTES / frame_bytes.max(1)).max(1);
     let mut ranges = written_ranges(set, frames_per_job).into_iter();

@@ -67,9 +67,9 @@ impl Hooks {
     }
 
     fn active(&self) -> Result<Active> {
-        self.session.active().ok_or_else(|| {
-            Error::new(Kind::Internal, "no_set", "No set is open").action("Open a set first")
-        })
+        self.session
+            .active()
+            .ok_or_else(|| Error::new(Kind::Internal, "no_set", "No set is open").action("Open a set first"))
     }
 
     /// Runs `work` on the active set as a promise.

@@ -32,7 +32,9 @@ pub enum Task {
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Answer {
     /// The port of this ticket was posted just before.
-    Connected { ticket: u32 },
+    Connected {
+        ticket: u32,
+    },
     Done {
         job: u32,
         outcome: Outcome,
@@ -54,5 +56,8 @@ pub enum Outcome {
     Links(Vec<String>),
     Read,
     /// Frames of the piece without valid pixels: failed ones with their fault, and missing ones.
-    Decoded { failed: Vec<FrameFault>, missing: Vec<u32> },
+    Decoded {
+        failed: Vec<FrameFault>,
+        missing: Vec<u32>,
+    },
 }

@@ -252,7 +252,9 @@ impl Stream {
         let name = file.name();
         let stream = match file {
             Picked::File(_) => file.slice(offset, len_bytes).map(|blob| blob.stream()),
-            Picked::Url { url, .. } => fetch(url, offset, len_bytes).await.map_err(|cause| unreadable(&name, &cause))?,
+            Picked::Url { url, .. } => {
+                fetch(url, offset, len_bytes).await.map_err(|cause| unreadable(&name, &cause))?
+            }
         };
         let stream = stream.ok_or_else(|| unreadable(&name, &"no byte stream".into()))?;
         let reader = ReadableStreamByobReader::new(&stream).map_err(|cause| unreadable(&name, &cause))?;
@@ -266,7 +268,8 @@ impl Stream {
             let view = Uint8Array::new_with_byte_offset_and_length(&buffer, filled, len - filled);
             let read = JsFuture::from(self.reader.read_with_array_buffer_view(&view)).await?;
             let read: ReadableStreamReadResult = read.unchecked_into();
-            let view: Uint8Array = read.get_value().dyn_into().map_err(|_| JsValue::from_str("the file ended early"))?;
+            let view: Uint8Array =
+                read.get_value().dyn_into().map_err(|_| JsValue::from_str("the file ended early"))?;
             filled += view.length();
             buffer = view.buffer().unchecked_into();
             if read.get_done() == Some(true) && filled < len {

@@ -109,7 +109,9 @@ impl Session {
     pub async fn open(self: &Rc<Self>, files: Vec<Picked>, kind: SourceKind) -> Ended {
         let started_ms = now_ms();
         if files.is_empty() {
-            return Err(Error::new(Kind::Io, "no_files", "No files were given").action("Pick the master and its data files"));
+            return Err(
+                Error::new(Kind::Io, "no_files", "No files were given").action("Pick the master and its data files")
+            );
         }
         *self.picked.borrow_mut() = (files.clone(), kind);
         self.profile.take();

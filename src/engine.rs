@@ -9,7 +9,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::shape::{Detector, Scan};
 
+mod either;
 pub mod frames;
+
+pub use either::Engine;
 
 /// A set of detector pixels: bit p % 32 of word p / 32 is pixel p, row-major; ceil(pixels / 32) words,
 /// unused bits 0.

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     engine::{
-        Census, FrameFault, FrameState, Frames, Moments, Pattern, PatternSum, PixelSet, ScanSums,
+        Census, FrameFault, FrameState, Frames, Moments, Pattern, PatternSum, PixelSet, Product, ScanSums,
         frames::{FrameTable, check_layout},
     },
     error::Result,
@@ -155,6 +155,11 @@ impl Engine {
     /// Bytes of the resident frames.
     pub fn len_bytes(&self) -> u64 {
         self.batches.borrow().iter().map(|batch| batch.len_bytes()).sum()
+    }
+
+    /// There is no GPU.
+    pub fn last_gpu_ms(&self, _: Product) -> Option<f64> {
+        None
     }
 
     fn select(&self, frames: &Frames) -> Vec<u32> {

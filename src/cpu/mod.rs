@@ -1,7 +1,7 @@
 //! The twin of every GPU pass, same names, and the engine of a machine without WebGPU.
 //!
-//! A twin works on the resident bit planes of [`planes`], frame by frame, and never needs a clock or a
-//! thread; [`Engine`] runs them in slices so that a page stays responsive.
+//! A twin of a product works on the resident bit planes of [`planes`], frame by frame, and never needs a clock
+//! or a thread; [`Engine`] runs them in slices so that a page stays responsive.
 
 pub mod census;
 pub mod decode;

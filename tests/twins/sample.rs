@@ -16,6 +16,8 @@ pub struct Sample {
     pub excluded: Vec<u32>,
 }
 
+/// Scan positions of a sample.
+pub const FRAMES: u32 = 13;
 /// Frame that holds nothing but sentinels.
 pub const SENTINEL: u32 = 6;
 /// Frame whose chunk is broken.
@@ -29,7 +31,7 @@ const BATCHES: [&[u32]; 4] = [&[4, 1, 0, 2, BROKEN], &[SENTINEL], &[12, 7, 8, 5]
 impl Sample {
     pub fn new(rows: u32, cols: u32, dtype: Dtype, block_px: u32) -> Self {
         let layout = FrameLayout { detector: Detector { rows, cols }, dtype, block_px };
-        let mut frames: Vec<_> = (0..13).map(|frame| Some(pixels(&layout, frame))).collect();
+        let mut frames: Vec<_> = (0..FRAMES).map(|frame| Some(pixels(&layout, frame))).collect();
         let batches = BATCHES.map(|slots| batch(&layout, slots, &frames)).to_vec();
         (frames[BROKEN as usize], frames[ABSENT as usize]) = (None, None);
         Self { layout, frames, batches, excluded: Vec::new() }

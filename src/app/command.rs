@@ -84,6 +84,7 @@ pub enum Command {
     EditScan,
     /// Hide message n.
     Hide(u32),
+    HideGpuNotice,
     Escape,
 }
 
@@ -116,7 +117,18 @@ impl Command {
             "close-dialog" => Self::CloseDialog,
             "theme" => Self::Theme,
             "hide" => Self::Hide(number()?),
+            "hide-gpu-notice" => Self::HideGpuNotice,
             _ => return None,
         })
+    }
+
+    /// The name of a command that a message offers.
+    pub fn name(self) -> Option<&'static str> {
+        match self {
+            Self::AddFiles => Some("add-files"),
+            Self::UseCpu => Some("use-cpu"),
+            Self::EditScan => Some("edit-scan"),
+            _ => None,
+        }
     }
 }

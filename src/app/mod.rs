@@ -8,6 +8,7 @@ use crate::{
     Error,
     acquisition::Acquisition,
     display::{Field, Histogram, Limits, Percentiles, Unit},
+    products::{DetectorShape, Disc},
 };
 
 pub mod camera;
@@ -31,7 +32,7 @@ pub use event::{Ask, Computer, Effect, Event, Lane};
 pub use open_set::OpenSet;
 pub use state::ViewState;
 
-use state::{BrightDisc, Family, Look, Product};
+use state::{Family, Look, Product};
 use user::Hold;
 
 /// The page's state. See the module.
@@ -40,13 +41,15 @@ pub struct App {
     pub state: ViewState,
     pub computer: Computer,
     pub set: Option<OpenSet>,
-    /// Files whose metadata is being read.
-    pub opening: Option<Vec<String>>,
+    /// How many files are being looked at for what they mean.
+    pub opening: Option<u32>,
     /// Sets among which the user has to choose.
     pub choice: Vec<Rc<Acquisition>>,
     /// Why no set could be opened; only while none is open.
     pub refusal: Option<Error>,
     pub messages: Vec<Message>,
+    /// The user has seen that there is no GPU.
+    pub gpu_notice_hidden: bool,
     pub selected: Panel,
     pub image: Option<Shown>,
     pub pattern: Option<Shown>,
@@ -55,7 +58,7 @@ pub struct App {
     /// Why the last entry of a field was not taken.
     pub wrong_entry: Option<(event::Entry, String)>,
     /// A disc found in all patterns that differs from the frozen one.
-    pub better_disc: Option<BrightDisc>,
+    pub better_disc: Option<Disc>,
     /// Time of the last image, ms.
     pub image_ms: Option<f64>,
     /// Side of a view, CSS px.
@@ -241,8 +244,9 @@ impl App {
         }
     }
 
-    /// The detector that is drawn over the pattern; `None` for products of all pixels.
-    pub fn detector_shape(&self) -> Option<detector::Shape> {
+    /// The detector that is drawn over the pattern, and whether it is everything outside; `None` for products
+    /// of all pixels.
+    pub fn detector_shape(&self) -> Option<(DetectorShape, bool)> {
         self.set.as_ref()?.shape_of(self.state.product, &self.state)
     }
 

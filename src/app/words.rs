@@ -4,10 +4,10 @@
 use super::{
     App, Panel,
     command::Command,
-    detector::Shape,
+    detector::{centre_of, pixels},
     event::GpuSupport,
-    open_set::{OpenSet, Reading},
     pictures::{self, ComReference},
+    open_set::{Reading, OpenSet},
     state::{PatternOf, Product},
 };
 use crate::{
@@ -15,6 +15,7 @@ use crate::{
     acquisition::{ScanFrom, Storage},
     display::{Cell, bytes, count, count_signed, duration, length_nm, value},
     engine::{ChunkFault, FrameState},
+    products::DetectorShape,
     shape::Scan,
 };
 
@@ -74,21 +75,24 @@ impl App {
             (Product::Sum, _) => "every pixel of every pattern".into(),
             (Product::ComX | Product::ComY | Product::Com, _) => "all pixels, about the scan mean".into(),
             (_, None) => "the disc is found with the first patterns".into(),
-            (_, Some(shape)) => {
-                let inverted = product == Product::Custom && self.state.inverted;
-                format!("{}{}", if inverted { "sum outside " } else { "sum, " }, self.extent(&shape))
-            }
+            (_, Some((shape, false))) => format!("sum, {}", self.extent(&shape)),
+            (_, Some((shape, true))) => format!("sum outside {}", self.extent(&shape)),
         }
     }
 
-    fn extent(&self, shape: &Shape) -> String {
+    fn extent(&self, shape: &DetectorShape) -> String {
         let per_px = self.mrad_per_px();
         let (scale, unit) = per_px.map_or((1.0, "px"), |mrad| (mrad, "mrad"));
         let n = |px: f64| format!("{:.1}", px * scale);
         match shape {
-            Shape::Disc { outer, .. } => format!("0 – {}\u{202f}{unit}", n(*outer)),
-            Shape::Annulus { inner, outer, .. } => format!("{} – {}\u{202f}{unit}", n(*inner), n(*outer)),
-            Shape::Rect { height, width, .. } => format!("{} × {}\u{202f}{unit}", n(*width), n(*height)),
+            DetectorShape::Disc { outer, .. } => format!("0 – {}\u{202f}{unit}", n(*outer)),
+            DetectorShape::Annulus { inner, outer, .. } => format!("{} – {}\u{202f}{unit}", n(*inner), n(*outer)),
+            DetectorShape::Rect { height, width, .. } => format!("{} × {}\u{202f}{unit}", n(*width), n(*height)),
+            DetectorShape::Wedge { inner, outer, .. } => format!("wedge, {} – {}\u{202f}{unit}", n(*inner), n(*outer)),
+            DetectorShape::Ellipse { .. } => "an ellipse".into(),
+            DetectorShape::Point { .. } => "one pixel".into(),
+            DetectorShape::Polygon { .. } => "a polygon".into(),
+            DetectorShape::Mask { .. } => "a mask".into(),
         }
     }
 
@@ -184,7 +188,7 @@ impl App {
     pub fn detector_reading(&self) -> String {
         let Some(set) = &self.set else { return String::new() };
         let centre = || {
-            let [row, col] = self.detector_shape()?.centre();
+            let [row, col] = centre_of(&self.detector_shape()?.0)?;
             Some([row.round().max(0.0) as u32, col.round().max(0.0) as u32])
         };
         let Some([row, col]) = self.hovered(Panel::Pattern).or_else(centre) else { return String::new() };
@@ -310,8 +314,7 @@ impl App {
         let Some(set) = &self.set else { return Vec::new() };
         let progress = set.progress;
         let of = |a: u64, b: u64| format!("{} of {}", count(a), count(b));
-        let mut rows =
-            vec![Row::new("Read", format!("{} of {}", bytes(progress.bytes_read), bytes(progress.bytes_total)))];
+        let mut rows = vec![Row::new("Read", format!("{} of {}", bytes(progress.bytes_read), bytes(progress.bytes_total)))];
         if progress.bytes_per_s > 0.0 {
             rows.push(Row::new("Rate", format!("{}/s", bytes(progress.bytes_per_s as u64))));
         }
@@ -373,11 +376,11 @@ impl App {
     pub fn disc_rows(&self) -> Vec<Row> {
         let (Some(set), Some(disc)) = (&self.set, self.state.disc) else { return Vec::new() };
         let radius = self.detector_length(disc.radius);
-        let mut rows =
-            vec![Row::new("Disc", radius).remark(format!("at {:.1}, {:.1}", disc.centre[1], disc.centre[0]))];
-        if let Some(shape) = self.detector_shape() {
-            let inverted = self.state.product == Product::Custom && self.state.inverted;
-            let pixels = shape.pixels(set.detector(), inverted).without(&set.bad).count();
+        let mut rows = vec![
+            Row::new("Disc", radius).remark(format!("at {:.1}, {:.1}", disc.centre[1], disc.centre[0])),
+        ];
+        if let Some((shape, inverted)) = self.detector_shape() {
+            let pixels = pixels(&shape, set.detector(), inverted).without(&set.bad).count();
             rows.push(Row::new("Takes", format!("{} px", count(pixels.into()))));
         }
         rows
@@ -391,7 +394,9 @@ impl App {
     }
 
     pub fn com_rows(&self) -> Vec<Row> {
-        let Some((set, (_, moments))) = self.set.as_ref().and_then(|set| Some((set, set.moments.as_ref()?))) else {
+        let Some((set, (_, moments))) =
+            self.set.as_ref().and_then(|set| Some((set, set.moments.as_ref()?)))
+        else {
             return Vec::new();
         };
         let reference = ComReference::of(moments, set.signed());

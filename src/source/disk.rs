@@ -18,7 +18,9 @@ impl Disk {
     /// `Io` with the system's own words.
     pub fn open(path: &Path) -> Result<Self> {
         let unreadable = |e: std::io::Error| {
-            Error::new(Kind::Io, "unreadable", "The file cannot be read").at(path.display().to_string()).found(e.to_string())
+            Error::new(Kind::Io, "unreadable", "The file cannot be read")
+                .at(path.display().to_string())
+                .found(e.to_string())
         };
         let file = fs::File::open(path).map_err(unreadable)?;
         let len_bytes = file.metadata().map_err(unreadable)?.len();

@@ -23,10 +23,15 @@
 //! - [`engine`]: what a viewer may ask of the resident frames; answered by `gpu` or `cpu` alike.
 //! - [`products`]: detectors, presets, disc finding, centre of mass.
 //! - [`display`]: value range, histogram, colour maps, scale bar, numbers as text.
+//! - `load`: one load: walk, read, upload and decode, overlapped; its knobs and its profile.
+//! - `session`: the open set, and the one way to open another.
 //! - `app`, `view`, `probe`: state, page, and the hooks for automation (browser only).
-
+// The twin tests name the crate as a user of it does, inside it and outside.
+#[cfg(feature = "twins")]
+extern crate self as planescope;
 
 pub mod acquisition;
+pub mod app;
 pub mod cpu;
 pub mod display;
 pub mod engine;
@@ -41,12 +46,18 @@ pub mod shape;
 pub mod source;
 
 #[cfg(all(target_arch = "wasm32", feature = "gpu"))]
-pub mod app;
+pub mod load;
 #[cfg(all(target_arch = "wasm32", feature = "gpu"))]
 pub mod probe;
 #[cfg(target_arch = "wasm32")]
 pub mod reader;
 #[cfg(all(target_arch = "wasm32", feature = "gpu"))]
+pub mod session;
+#[cfg(all(target_arch = "wasm32", feature = "gpu"))]
 pub mod view;
+
+#[cfg(feature = "twins")]
+#[path = "../tests/twins/mod.rs"]
+pub mod twins;
 
 pub use error::{Error, Kind, Result};

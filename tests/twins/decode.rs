@@ -1,0 +1,379 @@
+//! Decoding on the GPU against the CPU: planes word for word, faults by name and block.
+
+use planescope::{
+    cpu,
+    engine::{ChunkFault, FrameFault, Slot},
+    gpu::{Context, decode::Decoder},
+    shape::{Dtype, FrameLayout},
+};
+
+use super::{
+    Verdict,
+    chunks::{Random, Stream, chunk_of, chunk_of_streams, layout, one_block, planes_of},
+    ensure,
+};
+
+/// Every body by its name, for a page that runs them all.
+#[cfg(feature = "twins")]
+pub async fn all(context: &Context) -> Vec<(&'static str, Verdict)> {
+    vec![
+        ("every_type_and_shape_decodes_exactly", every_type_and_shape_decodes_exactly(context).await),
+        ("matches_of_every_offset_and_length_are_copied", matches_of_every_offset_and_length_are_copied(context).await),
+        ("random_streams_are_decoded", random_streams_are_decoded(context).await),
+        (
+            "blocks_beyond_the_reach_of_an_offset_are_decoded",
+            blocks_beyond_the_reach_of_an_offset_are_decoded(context).await,
+        ),
+        ("each_fault_fails_its_frame_alone", each_fault_fails_its_frame_alone(context).await),
+        ("the_lowest_bad_block_is_named", the_lowest_bad_block_is_named(context).await),
+        ("mutated_chunks_get_the_verdict_of_the_cpu", mutated_chunks_get_the_verdict_of_the_cpu(context).await),
+        ("a_batch_of_more_workgroups_than_a_row_holds", a_batch_of_more_workgroups_than_a_row_holds(context).await),
+    ]
+}
+
+/// Chunks of a batch, at whatever byte they come to lie.
+#[derive(Default)]
+struct Chunks {
+    bytes: Vec<u8>,
+    slots: Vec<Slot>,
+}
+
+impl Chunks {
+    fn push(&mut self, chunk: &[u8]) {
+        let frame = 7 + 3 * self.slots.len() as u32;
+        self.slots.push(Slot { frame, offset: self.bytes.len() as u32, len_bytes: chunk.len() as u32 });
+        self.bytes.extend(chunk);
+        // Any alignment, and something behind a chunk that is not its own.
+        self.bytes.extend(&[0xA5; 3][..self.slots.len() % 4]);
+    }
+
+    fn of(chunks: &[Vec<u8>]) -> Self {
+        let mut all = Self::default();
+        chunks.iter().for_each(|chunk| all.push(chunk));
+        all
+    }
+
+    fn chunk(&self, slot: usize) -> &[u8] {
+        let Slot { offset, len_bytes, .. } = self.slots[slot];
+        &self.bytes[offset as usize..][..len_bytes as usize]
+    }
+}
+
+/// Decodes on the GPU and compares every slot with the CPU twin; gives the faults.
+async fn compared(context: &Context, layout: &FrameLayout, chunks: &Chunks) -> Result<Vec<FrameFault>, String> {
+    let mut padded = chunks.bytes.clone();
+    padded.resize(padded.len().next_multiple_of(4) + 16, 0);
+    let words: Vec<u32> = padded.as_chunks().0.iter().map(|&word| u32::from_le_bytes(word)).collect();
+    let said = |error: planescope::Error| error.to_string();
+    let compressed = context.storage_of("twins.compressed", &words).map_err(said)?;
+    let decoder = Decoder::new(context, *layout, chunks.slots.len() as u32).await.map_err(said)?;
+    let decoded = decoder.decode(context, &compressed, &chunks.slots).await.map_err(said)?;
+
+    let read =
+        async |buffer: &planescope::gpu::Buffer| context.read_words(buffer, 0, buffer.size() / 4).await.map_err(said);
+    let (words, table, slots) = (read(&decoded.words).await?, read(&decoded.table).await?, read(&decoded.slots).await?);
+    let mut records = 0;
+    let mut faults = Vec::new();
+    for (i, slot) in chunks.slots.iter().enumerate() {
+        let at = || format!("{layout:?}, slot {i}");
+        let expected = cpu::decode::planes(layout, chunks.chunk(i));
+        let status = expected.as_ref().err().map_or(0, |&(fault, block)| fault as u32 | block << 8);
+        ensure(slots[2 * i..][..2] == [slot.frame, status], || {
+            format!("{}: expected status {status:#x}, found {:#x}", at(), slots[2 * i + 1])
+        })?;
+        let places = &table[i * layout.blocks() as usize..][..layout.blocks() as usize];
+        match expected {
+            Ok(planes) => {
+                records +=
+                    compare_records(layout, &planes, &words, places).map_err(|what| format!("{}: {what}", at()))?
+            }
+            Err((fault, block)) => {
+                faults.push(FrameFault { frame: slot.frame, fault, block });
+                ensure(places.iter().all(|&place| place == u32::MAX), || {
+                    format!("{}: a failed frame has a record", at())
+                })?;
+            }
+        }
+    }
+    ensure(records.max(1) == words.len(), || {
+        format!("{layout:?}: records of {records} words in {} words", words.len())
+    })?;
+    ensure(faults == decoded.faults, || format!("expected {faults:?}, found {:?}", decoded.faults))?;
+    ensure(context.errors().is_empty(), || format!("{:?}", context.errors()))?;
+    Ok(faults)
+}
+
+/// Compares a frame's records with its planes; gives their words.
+fn compare_records(layout: &FrameLayout, planes: &[u32], words: &[u32], places: &[u32]) -> Result<usize, String> {
+    let mut rest = planes;
+    let mut total = 0;
+    for (block, &place) in (0..).zip(places) {
+        let (planes, later) = rest.split_at(layout.block_words(block) as usize);
+        rest = later;
+        let expected = cpu::pack_blocks::record(planes, layout.plane_words(block));
+        let found = words.get(place as usize..).and_then(|words| words.get(..expected.len())).unwrap_or_default();
+        ensure(found == expected, || {
+            let first = found.iter().zip(&expected).position(|(found, expected)| found != expected);
+            format!("block {block}: record at {place} differs from word {first:?} of {} on", expected.len())
+        })?;
+        total += expected.len();
+    }
+    Ok(total)
+}
+
+async fn compared_without_faults(context: &Context, layout: &FrameLayout, chunks: &[Vec<u8>]) -> Verdict {
+    let faults = compared(context, layout, &Chunks::of(chunks)).await?;
+    ensure(faults.is_empty(), || format!("{layout:?}: {faults:?}"))
+}
+
+pub async fn every_type_and_shape_decodes_exactly(context: &Context) -> Verdict {
+    let mut random = Random(1);
+    let types = [Dtype::U8, Dtype::U16, Dtype::U32, Dtype::I8, Dtype::I16, Dtype::I32];
+    let shapes = [
+        (192, 192, 0),
+        (3, 3, 0),
+        (1, 1, 0),
+        (1, 7, 8),
+        (8, 1, 8),
+        (96, 96, 0),
+        (65, 63, 512),
+        (33, 31, 24),
+        (17, 16, 272),
+        (514, 7, 1000),
+    ];
+    for dtype in types {
+        for (shape, (rows, cols, block_px)) in shapes.into_iter().enumerate() {
+            // The reference filter's default is 8 KiB.
+            let layout = layout(dtype, rows, cols, if block_px == 0 { 8192 / dtype.bytes() } else { block_px });
+            let mut chunks = Vec::new();
+            for frame in 0..if shape == 0 { 5 } else { 19 } {
+                let pixels = pixels(&mut random, frame, &layout);
+                let chunk = chunk_of(&layout, &pixels);
+                let planes = cpu::decode::planes(&layout, &chunk);
+                ensure(planes == Ok(planes_of(&layout, &pixels)), || format!("{layout:?}: the CPU twin is wrong"))?;
+                chunks.push(chunk);
+            }
+            compared_without_faults(context, &layout, &chunks).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Little-endian pixels: empty, saturated, one count, noise, sparse counts, few values.
+fn pixels(random: &mut Random, frame: u32, layout: &FrameLayout) -> Vec<u8> {
+    let bytes = layout.dtype.bytes() as usize;
+    let len = layout.detector.pixels() as usize;
+    match frame % 6 {
+        0 => vec![0; len * bytes],
+        1 => vec![255; len * bytes],
+        2 => (0..len * bytes).map(|i| u8::from(i == len / 2 * bytes)).collect(),
+        3 => random.bytes(len * bytes),
+        4 => (0..len).flat_map(|_| (random.below(20) / 17).to_le_bytes()[..bytes].to_vec()).collect(),
+        _ => (0..len).flat_map(|i| (i as u32 / 5 % 300 * random.below(2)).to_le_bytes()[..bytes].to_vec()).collect(),
+    }
+}
+
+pub async fn matches_of_every_offset_and_length_are_copied(context: &Context) -> Verdict {
+    let mut random = Random(2);
+    let size = 8192;
+    let layout = one_block(size);
+    let mut chunks = Vec::new();
+    for offset in (1..=40).chain([63, 64, 65, 127, 255, 256, 257, 511, 512, 513, 1024, 2000]) {
+        for zeros in [false, true] {
+            let mut stream = Stream::of(size as usize);
+            let first = if zeros { vec![0; offset + 3] } else { random.bytes(offset + offset % 4) };
+            stream.sequence(&first, offset as u16, 4);
+            for len in (4..60).chain([63, 64, 65, 269, 270, 271, 273, 274, 511, 512, 513, 524, 525, 526, 529, 900]) {
+                let literals = random.below(6) as usize * usize::from(!zeros || len % 7 == 0);
+                if stream.room() > literals + len {
+                    let literals = random.bytes(literals);
+                    stream.sequence(&literals, offset as u16, len);
+                }
+            }
+            let rest = stream.room();
+            chunks.push(chunk_of_streams(&layout, &[stream.end(&random.bytes(rest))], &[]));
+        }
+    }
+    compared_without_faults(context, &layout, &chunks).await
+}
+
+/// A stream of random sequences, with the lengths at which the format or the kernel changes its ways.
+fn random_stream(random: &mut Random, size: usize) -> Vec<u8> {
+    let turning_points =
+        [0, 1, 3, 4, 5, 14, 15, 16, 18, 19, 20, 31, 32, 33, 255, 256, 269, 270, 271, 273, 274, 524, 525, 526, 780];
+    let length = |random: &mut Random| match random.below(4) {
+        0 => turning_points[random.below(turning_points.len() as u32) as usize],
+        1 => random.below(90) as usize,
+        _ => random.below(9) as usize,
+    };
+    let mut stream = Stream::of(size);
+    loop {
+        let literals = length(random);
+        let literals = if random.below(3) == 0 { vec![0; literals] } else { random.bytes(literals) };
+        let len = 4 + length(random);
+        let reach = (stream.made + literals.len()).min(65535) as u32;
+        if reach == 0 {
+            continue;
+        }
+        if literals.len() + len > stream.room() {
+            let rest = stream.room();
+            return stream.end(&random.bytes(rest));
+        }
+        let near = if random.below(2) == 0 { reach } else { reach.min(12) };
+        stream.sequence(&literals, 1 + random.below(near) as u16, len);
+    }
+}
+
+pub async fn random_streams_are_decoded(context: &Context) -> Verdict {
+    let mut random = Random(3);
+    for size in [8, 16, 24, 128, 1000, 4096, 8192] {
+        let layout = one_block(size);
+        let chunks: Vec<_> =
+            (0..70).map(|_| chunk_of_streams(&layout, &[random_stream(&mut random, size as usize)], &[])).collect();
+        compared_without_faults(context, &layout, &chunks).await?;
+    }
+    Ok(())
+}
+
+pub async fn blocks_beyond_the_reach_of_an_offset_are_decoded(context: &Context) -> Verdict {
+    let mut random = Random(4);
+    let size = 200_000;
+    let layout = one_block(size as u32);
+    let mut far = Stream::of(size);
+    let far = far.sequence(&random.bytes(65_535), u16::MAX, 70_000).sequence(&[9], u16::MAX, 30_000);
+    let far = {
+        let rest = far.room();
+        far.end(&random.bytes(rest))
+    };
+    let mut run = Stream::of(size);
+    let run = {
+        run.sequence(&[0], 1, size - 5);
+        run.end(&[1, 2, 3, 4])
+    };
+    let mut ones = Stream::of(size);
+    let ones = {
+        ones.sequence(&[1], 1, size - 1);
+        ones.end(&[])
+    };
+    let literals = Stream::of(size).end(&random.bytes(size));
+    let streams = [far, run, ones, literals, random_stream(&mut random, size)];
+    compared_without_faults(context, &layout, &streams.map(|stream| chunk_of_streams(&layout, &[stream], &[]))).await
+}
+
+pub async fn each_fault_fails_its_frame_alone(context: &Context) -> Verdict {
+    use ChunkFault::*;
+    let mut random = Random(5);
+    let layout = layout(Dtype::U16, 12, 13, 64);
+    let good = |random: &mut Random| {
+        let values: Vec<u8> = (0..156).flat_map(|_| [random.below(5) as u8, 0]).collect();
+        chunk_of(&layout, &values)
+    };
+    // The second block of the chunk made of `stream`; the others are noise.
+    let bad = |random: &mut Random, stream: Vec<u8>| {
+        let noise = |random: &mut Random, len| Stream::of(len).end(&random.bytes(len));
+        let streams = [noise(random, 128), stream, noise(random, 48)];
+        chunk_of_streams(&layout, &streams, &random.bytes(8))
+    };
+    let mut chunks = vec![good(&mut random)];
+    let mut expected = Vec::new();
+    let streams: [(Vec<u8>, ChunkFault); 8] = [
+        (vec![], ShortOutput),
+        (vec![0x10, 1, 0, 0, 0], OffsetZero),
+        (vec![0x10, 1, 2, 0, 0], OffsetBeforeBlock),
+        (vec![0xF0, 255], InputOverrun),
+        (vec![0x1F, 1, 1, 0, 255, 0], OutputOverrun),
+        (vec![0x1F, 1, 1, 0, 100, 0x10, 3], ShortOutput),
+        (vec![0x1F, 1, 1, 0, 108], InputOverrun),
+        (vec![0x1F, 1, 1, 0, 108, 0x10, 3], TrailingInput),
+    ];
+    for (stream, fault) in streams {
+        chunks.push(bad(&mut random, stream));
+        expected.push((fault, 1));
+        chunks.push(good(&mut random));
+    }
+    let mut headers = [chunks[0].clone(), chunks[0].clone(), chunks[0].clone(), chunks[0].clone(), chunks[0].clone()];
+    headers[0][7] += 1;
+    headers[1][3] = 1;
+    headers[2][10] ^= 1;
+    headers[3][12] = 0x7F;
+    headers[4].truncate(11);
+    for (chunk, fault) in headers.into_iter().zip([DecodedSize, DecodedSize, BlockSize, BlockLength, ChunkTooShort]) {
+        chunks.push(chunk);
+        expected.push((fault, 0));
+    }
+    let mut tail = chunks[0].clone();
+    tail.pop();
+    chunks.push(tail);
+    expected.push((ChunkTooShort, 2));
+    chunks.push(good(&mut random));
+    let faults = compared(context, &layout, &Chunks::of(&chunks)).await?;
+    let found: Vec<_> = faults.iter().map(|fault| (fault.fault, fault.block)).collect();
+    ensure(found == expected, || format!("expected {expected:?}, found {found:?}"))
+}
+
+pub async fn the_lowest_bad_block_is_named(context: &Context) -> Verdict {
+    let mut random = Random(6);
+    let layout = layout(Dtype::U8, 8, 32, 16);
+    let chunks: Vec<_> = (0..40)
+        .map(|_| {
+            let stream = |random: &mut Random| match random.below(5) {
+                0 => vec![0x10, 1, 0, 0],
+                1 => vec![0x10, 1],
+                _ => Stream::of(16).end(&random.bytes(16)),
+            };
+            let streams: Vec<_> = (0..16).map(|_| stream(&mut random)).collect();
+            chunk_of_streams(&layout, &streams, &[])
+        })
+        .collect();
+    let faults = compared(context, &layout, &Chunks::of(&chunks)).await?;
+    ensure(faults.len() > 30, || format!("{} frames failed", faults.len()))
+}
+
+pub async fn mutated_chunks_get_the_verdict_of_the_cpu(context: &Context) -> Verdict {
+    let mut random = Random(7);
+    let layout = layout(Dtype::U16, 19, 23, 160);
+    let mut chunks = Chunks::default();
+    for frame in 0..3000 {
+        let mut chunk = chunk_of(&layout, &pixels(&mut random, frame, &layout));
+        if frame % 4 == 0 {
+            let streams = [320, 320, 224].map(|size| random_stream(&mut random, size));
+            chunk = chunk_of_streams(&layout, &streams, &random.bytes(10));
+        }
+        for _ in 0..=random.below(3) {
+            let at = random.below(chunk.len() as u32) as usize;
+            chunk[at] = random.word() as u8;
+        }
+        chunks.push(&chunk);
+        if frame % 9 == 0 {
+            let last = chunks.slots.last_mut().ok_or("a chunk was pushed")?;
+            last.len_bytes -= random.below(last.len_bytes);
+        }
+        lz4_flex_agrees(&layout, chunks.chunk(frame as usize))?;
+    }
+    let faults = compared(context, &layout, &chunks).await?;
+    ensure((500..2900).contains(&faults.len()), || format!("{} of 3000 mutated chunks failed", faults.len()))
+}
+
+/// The CPU twin accepts a block exactly when lz4_flex fills it, with the same bytes.
+fn lz4_flex_agrees(layout: &FrameLayout, chunk: &[u8]) -> Verdict {
+    let chunk_layout = cpu::frame_headers::ChunkLayout::of(layout);
+    let Ok(parts) = cpu::frame_headers::walk(&chunk_layout, chunk) else { return Ok(()) };
+    for (block, range) in (0..).zip(parts.blocks) {
+        let size = chunk_layout.bytes_of(block) as usize;
+        let (mut ours, mut theirs) = (vec![0; size], vec![0; size]);
+        let accepted = cpu::lz4::decode(&chunk[range.clone()], &mut ours).is_ok();
+        let filled = lz4_flex::block::decompress_into(&chunk[range.clone()], &mut theirs).ok() == Some(size);
+        ensure(accepted == filled && (!accepted || ours == theirs), || {
+            format!("lz4_flex disagrees on {:?}", &chunk[range])
+        })?;
+    }
+    Ok(())
+}
+
+pub async fn a_batch_of_more_workgroups_than_a_row_holds(context: &Context) -> Verdict {
+    let mut random = Random(8);
+    let layout = layout(Dtype::U8, 3, 3, 8);
+    let chunks: Vec<_> = (0..66_000).map(|_| chunk_of(&layout, &random.bytes(9))).collect();
+    compared_without_faults(context, &layout, &chunks[..33_000]).await?;
+    compared_without_faults(context, &layout, &chunks).await
+}

@@ -56,7 +56,10 @@ pub enum Command {
     /// Inner radius by so many steps.
     Hollow(i8),
     /// Cursor or detector, by what is selected.
-    Nudge { rows: i8, cols: i8 },
+    Nudge {
+        rows: i8,
+        cols: i8,
+    },
     LineStart,
     LineEnd,
     /// Alternative n of the scan shape.

@@ -18,8 +18,8 @@ pub mod entry;
 pub mod event;
 pub mod information;
 pub mod keys;
-pub mod pictures;
 pub mod open_set;
+pub mod pictures;
 pub mod state;
 pub mod words;
 
@@ -191,7 +191,8 @@ impl App {
             self.serial += 1;
             let before = self.image.take();
             let subject = Subject::Product(product);
-            self.image = field.map(|field| shown(field, look, percentiles, subject, before, now_ms, reading, self.serial));
+            self.image =
+                field.map(|field| shown(field, look, percentiles, subject, before, now_ms, reading, self.serial));
         }
         if std::mem::take(&mut self.stale.pattern) {
             let look = self.state.looks.pattern;
@@ -199,8 +200,8 @@ impl App {
             self.serial += 1;
             let before = self.pattern.take();
             let subject = Subject::Pattern(self.state.pattern);
-            self.pattern =
-                field.map(|field| shown(field, look, Percentiles::PATTERN, subject, before, now_ms, reading, self.serial));
+            self.pattern = field
+                .map(|field| shown(field, look, Percentiles::PATTERN, subject, before, now_ms, reading, self.serial));
         }
         for product in std::mem::take(&mut self.stale.thumbs) {
             self.serial += 1;
@@ -274,7 +275,8 @@ fn shown(
     serial: u32,
 ) -> Shown {
     let same = before.filter(|before| before.subject == subject);
-    let resting = same.filter(|before| reading && before.look.limits.is_none() && now_ms - before.limits_ms < LIMITS_REST_MS);
+    let resting =
+        same.filter(|before| reading && before.look.limits.is_none() && now_ms - before.limits_ms < LIMITS_REST_MS);
     let (limits, limits_ms) = match (look.limits, resting) {
         (Some(limits), _) => (limits, now_ms),
         (None, Some(before)) => (before.limits, before.limits_ms),

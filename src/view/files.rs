@@ -70,9 +70,18 @@ pub fn open(shell: &Rc<Shell>, files: Vec<Picked>, adds: bool) {
 }
 
 pub fn open_demo(shell: &Rc<Shell>) {
+    open_urls(shell, demo_files(), SourceKind::Demo);
+}
+
+/// Opens files at these addresses as one set; a single one is a master whose files lie beside it.
+pub fn open_urls(shell: &Rc<Shell>, urls: Vec<String>, kind: SourceKind) {
     let shell = shell.clone();
     spawn_local(async move {
-        if let Err(error) = shell.session.open_urls(&demo_files(), SourceKind::Demo).await
+        let ended = match urls.as_slice() {
+            [master] => shell.session.open_url(master).await,
+            urls => shell.session.open_urls(urls, kind).await,
+        };
+        if let Err(error) = ended
             && error.key != "cancelled"
         {
             shell.send(Event::Failed(error));

@@ -20,6 +20,7 @@ use crate::{
     },
     display::Cell as Pixel,
     engine::{Engine, Frames},
+    load::SourceKind,
     session::Session,
 };
 
@@ -127,6 +128,11 @@ impl Shell {
     /// Who hears of every new image, with the part of the scan positions that it covers.
     pub fn on_presented(&self, listener: Rc<dyn Fn(f64)>) {
         *self.presented.borrow_mut() = Some(listener);
+    }
+
+    /// Opens files at these addresses as one set.
+    pub fn open_urls(self: &Rc<Self>, urls: Vec<String>, kind: SourceKind) {
+        files::open_urls(self, urls, kind);
     }
 
     pub fn set_engine(&self, engine: Rc<Engine>) {

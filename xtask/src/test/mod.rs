@@ -23,6 +23,9 @@ pub use tally::Tally;
 pub struct Options {
     /// Only these parts; all where none is named
     parts: Vec<Part>,
+    /// Test the page that is in dist/ already
+    #[arg(long)]
+    no_build: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -49,7 +52,9 @@ pub fn run(options: &Options) -> Result<ExitCode> {
         say(&format!("native tests done after {}", seconds(start.elapsed())));
     }
     if wanted(Part::Browser) {
-        page::build(Profile::Release, &paths::dist())?;
+        if !options.no_build {
+            page::build(Profile::Release, &paths::dist())?;
+        }
         say(&format!("the page is built after {}", seconds(start.elapsed())));
         tally.add(&browser::run(&chrome, &python)?);
     }

@@ -272,5 +272,6 @@ pub fn fault_words(fault: ChunkFault) -> &'static str {
         ChunkFault::ShortOutput => "the block ends too early",
         ChunkFault::TrailingInput => "bytes are left after the block",
         ChunkFault::Filter => "a filter or checksum failed",
+        ChunkFault::Unread => "its bytes could not be read",
     }
 }

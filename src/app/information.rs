@@ -4,10 +4,10 @@ use super::{
     App,
     event::StageTime,
     open_set::OpenSet,
-    words::{fault_words, scan_from_words, shape},
+    words::{scan_from_words, shape},
 };
 use crate::{
-    acquisition::{BadPixels, Storage},
+    acquisition::{BadPixels, Storage, frames::fault_words},
     display::{bytes, count},
     engine::FrameState,
 };

@@ -12,9 +12,9 @@ use super::{
 };
 use crate::{
     Error, Kind,
-    acquisition::{ScanFrom, Storage},
+    acquisition::{ScanFrom, Storage, frames::fault_words, is_fault},
     display::{Cell, bytes, count, count_signed, duration, length_nm, value},
-    engine::{ChunkFault, FrameState},
+    engine::FrameState,
     products::DetectorShape,
     shape::Scan,
 };
@@ -470,29 +470,12 @@ pub fn scan_from_words(from: ScanFrom) -> &'static str {
     }
 }
 
-pub fn fault_words(fault: ChunkFault) -> &'static str {
-    match fault {
-        ChunkFault::ChunkTooShort => "the chunk ends inside its header or a block's length",
-        ChunkFault::DecodedSize => "the chunk says another size than that of the pattern",
-        ChunkFault::BlockSize => "the chunk says another block size than the dataset",
-        ChunkFault::BlockLength => "a block runs past the chunk",
-        ChunkFault::OffsetZero => "a match has offset 0",
-        ChunkFault::OffsetBeforeBlock => "a match begins before its block",
-        ChunkFault::InputOverrun => "literals run past the block's input",
-        ChunkFault::OutputOverrun => "a block unpacks to more than its size",
-        ChunkFault::ShortOutput => "a block ends before it is full",
-        ChunkFault::TrailingInput => "bytes are left over after a full block",
-        ChunkFault::Filter => "a filter refused it",
-        ChunkFault::Unread => "its bytes could not be read",
-    }
-}
-
 // ---- messages ----
 
 /// Buttons that belong to a message, by its key.
 pub fn actions(error: &Error) -> Vec<(&'static str, Command)> {
     match &*error.key {
-        "files_missing" | "master_only" | "missing_files" => vec![("Add files…", Command::AddFiles)],
+        "missing_source" => vec![("Add files…", Command::AddFiles)],
         "software_adapter" | "no_webgpu" => vec![("Use the processor", Command::UseCpu)],
         _ if is_about_scan(error) => vec![("Edit shape", Command::EditScan)],
         _ => Vec::new(),
@@ -500,12 +483,12 @@ pub fn actions(error: &Error) -> Vec<(&'static str, Command)> {
 }
 
 pub fn is_about_scan(error: &Error) -> bool {
-    error.key.starts_with("scan_") || error.key == "surplus_frames"
+    error.key.starts_with("scan_") || error.key == "surplus"
 }
 
-/// Whether it is only worth knowing.
+/// Whether it is only worth knowing: it makes the set neither partial nor a guess.
 pub fn is_note(error: &Error) -> bool {
-    matches!(&*error.key, "software_adapter" | "no_webgpu" | "swmr")
+    !is_fault(&error.key) && !is_about_scan(error)
 }
 
 /// Reading was stopped.

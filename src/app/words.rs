@@ -483,7 +483,7 @@ pub fn actions(error: &Error) -> Vec<(&'static str, Command)> {
 }
 
 pub fn is_about_scan(error: &Error) -> bool {
-    error.key.starts_with("scan_") || error.key == "surplus"
+    error.key.starts_with("scan_") || matches!(&*error.key, "surplus" | "deficit")
 }
 
 /// Whether it is only worth knowing: it makes the set neither partial nor a guess.

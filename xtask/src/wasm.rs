@@ -39,7 +39,7 @@ pub fn compile(names: &[&str], profile: Profile) -> Result<PathBuf> {
 /// Writes `NAME.js` (an ES module) and `NAME_bg.wasm` for a compiled binary into `out`.
 pub fn bind(compiled: &Path, name: &str, out: &Path) -> Result<()> {
     let mut bindgen = Bindgen::new();
-    bindgen.input_path(compiled.join(format!("{name}.wasm"))).out_name(name).typescript(false).web(true)?;
+    bindgen.input_path(compiled.join(format!("{name}.wasm"))).out_name(name).typescript(false).omit_default_module_path(false).web(true)?;
     bindgen.generate(out).with_context(|| format!("wasm-bindgen of {name}"))
 }
 

@@ -56,7 +56,10 @@ pub enum Command {
     /// Inner radius by so many steps.
     Hollow(i8),
     /// Cursor or detector, by what is selected.
-    Nudge { rows: i8, cols: i8 },
+    Nudge {
+        rows: i8,
+        cols: i8,
+    },
     LineStart,
     LineEnd,
     /// Alternative n of the scan shape.
@@ -81,6 +84,7 @@ pub enum Command {
     EditScan,
     /// Hide message n.
     Hide(u32),
+    HideGpuNotice,
     Escape,
 }
 
@@ -113,7 +117,18 @@ impl Command {
             "close-dialog" => Self::CloseDialog,
             "theme" => Self::Theme,
             "hide" => Self::Hide(number()?),
+            "hide-gpu-notice" => Self::HideGpuNotice,
             _ => return None,
         })
+    }
+
+    /// The name of a command that a message offers.
+    pub fn name(self) -> Option<&'static str> {
+        match self {
+            Self::AddFiles => Some("add-files"),
+            Self::UseCpu => Some("use-cpu"),
+            Self::EditScan => Some("edit-scan"),
+            _ => None,
+        }
     }
 }

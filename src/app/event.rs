@@ -18,7 +18,7 @@ pub enum Event {
     /// The adapter is known.
     Computer(Computer),
     /// Files were handed over; their metadata is being read.
-    Opening { names: Vec<String> },
+    Opening { files: u32 },
     /// Several sets were dropped together: the user chooses.
     Choice(Vec<Rc<Acquisition>>),
     /// A set is open; none of its patterns is decoded yet. Sent by `Handle::opened`.

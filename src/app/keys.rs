@@ -135,12 +135,7 @@ pub const TABLE: &[Entry] = &[
         "centre of mass: x, next of x, y, magnitude",
         &[(Digit(7), Do::Product(Product::ComX)), (ShiftDigit(7), Do::NextCom)],
     ),
-    entry(
-        Scope::Panel,
-        &["F", "Shift F"],
-        "fit this, all",
-        &[(Letter('f'), Do::Fit), (ShiftLetter('f'), Do::FitAll)],
-    ),
+    entry(Scope::Panel, &["F", "Shift F"], "fit this, all", &[(Letter('f'), Do::Fit), (ShiftLetter('f'), Do::FitAll)]),
     entry(Scope::Panel, &["R"], "reset view and range", &[(Letter('r'), Do::Reset)]),
     entry(
         Scope::Panel,
@@ -213,7 +208,12 @@ mod tests {
         for (place, a) in TABLE.iter().enumerate() {
             for b in TABLE[place + 1..].iter().filter(|b| overlap(a.scope, b.scope)) {
                 for (press, _) in a.presses {
-                    assert!(b.presses.iter().all(|(other, _)| other != press), "{press:?} in {} and {}", a.text, b.text);
+                    assert!(
+                        b.presses.iter().all(|(other, _)| other != press),
+                        "{press:?} in {} and {}",
+                        a.text,
+                        b.text
+                    );
                 }
             }
         }

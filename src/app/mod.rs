@@ -8,6 +8,7 @@ use crate::{
     Error,
     acquisition::Acquisition,
     display::{Field, Histogram, Limits, Percentiles, Unit},
+    products::{DetectorShape, Disc},
 };
 
 pub mod camera;
@@ -17,8 +18,8 @@ pub mod entry;
 pub mod event;
 pub mod information;
 pub mod keys;
-pub mod pictures;
 pub mod open_set;
+pub mod pictures;
 pub mod state;
 pub mod words;
 
@@ -31,7 +32,7 @@ pub use event::{Ask, Computer, Effect, Event, Lane};
 pub use open_set::OpenSet;
 pub use state::ViewState;
 
-use state::{BrightDisc, Family, Look, Product};
+use state::{Family, Look, Product};
 use user::Hold;
 
 /// The page's state. See the module.
@@ -40,13 +41,15 @@ pub struct App {
     pub state: ViewState,
     pub computer: Computer,
     pub set: Option<OpenSet>,
-    /// Files whose metadata is being read.
-    pub opening: Option<Vec<String>>,
+    /// How many files are being looked at for what they mean.
+    pub opening: Option<u32>,
     /// Sets among which the user has to choose.
     pub choice: Vec<Rc<Acquisition>>,
     /// Why no set could be opened; only while none is open.
     pub refusal: Option<Error>,
     pub messages: Vec<Message>,
+    /// The user has seen that there is no GPU.
+    pub gpu_notice_hidden: bool,
     pub selected: Panel,
     pub image: Option<Shown>,
     pub pattern: Option<Shown>,
@@ -55,7 +58,7 @@ pub struct App {
     /// Why the last entry of a field was not taken.
     pub wrong_entry: Option<(event::Entry, String)>,
     /// A disc found in all patterns that differs from the frozen one.
-    pub better_disc: Option<BrightDisc>,
+    pub better_disc: Option<Disc>,
     /// Time of the last image, ms.
     pub image_ms: Option<f64>,
     /// Side of a view, CSS px.
@@ -188,7 +191,8 @@ impl App {
             self.serial += 1;
             let before = self.image.take();
             let subject = Subject::Product(product);
-            self.image = field.map(|field| shown(field, look, percentiles, subject, before, now_ms, reading, self.serial));
+            self.image =
+                field.map(|field| shown(field, look, percentiles, subject, before, now_ms, reading, self.serial));
         }
         if std::mem::take(&mut self.stale.pattern) {
             let look = self.state.looks.pattern;
@@ -196,8 +200,8 @@ impl App {
             self.serial += 1;
             let before = self.pattern.take();
             let subject = Subject::Pattern(self.state.pattern);
-            self.pattern =
-                field.map(|field| shown(field, look, Percentiles::PATTERN, subject, before, now_ms, reading, self.serial));
+            self.pattern = field
+                .map(|field| shown(field, look, Percentiles::PATTERN, subject, before, now_ms, reading, self.serial));
         }
         for product in std::mem::take(&mut self.stale.thumbs) {
             self.serial += 1;
@@ -240,8 +244,9 @@ impl App {
         }
     }
 
-    /// The detector that is drawn over the pattern; `None` for products of all pixels.
-    pub fn detector_shape(&self) -> Option<detector::Shape> {
+    /// The detector that is drawn over the pattern, and whether it is everything outside; `None` for products
+    /// of all pixels.
+    pub fn detector_shape(&self) -> Option<(DetectorShape, bool)> {
         self.set.as_ref()?.shape_of(self.state.product, &self.state)
     }
 
@@ -270,7 +275,8 @@ fn shown(
     serial: u32,
 ) -> Shown {
     let same = before.filter(|before| before.subject == subject);
-    let resting = same.filter(|before| reading && before.look.limits.is_none() && now_ms - before.limits_ms < LIMITS_REST_MS);
+    let resting =
+        same.filter(|before| reading && before.look.limits.is_none() && now_ms - before.limits_ms < LIMITS_REST_MS);
     let (limits, limits_ms) = match (look.limits, resting) {
         (Some(limits), _) => (limits, now_ms),
         (None, Some(before)) => (before.limits, before.limits_ms),

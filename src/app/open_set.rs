@@ -3,7 +3,7 @@
 use std::{collections::HashMap, rc::Rc};
 
 use super::{
-    detector::{Shape, preset},
+    detector::{self, preset},
     event::{Answer, Ask, Lane, Memory, Progress, Report},
     pictures,
     state::{PatternOf, Product, ViewState},
@@ -12,6 +12,7 @@ use crate::{
     acquisition::{Acquisition, ScanChoice},
     display::Field,
     engine::{FrameFault, FrameState, Moments, Pattern, PatternSum, PixelSet, ScanSums},
+    products::DetectorShape,
     shape::{Detector, Scan},
 };
 
@@ -27,7 +28,7 @@ pub enum Reading {
 /// A wish, told so exactly that two equal wishes have equal answers.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Want {
-    Sums { product: Product, shape: Option<Shape>, inverted: bool, version: Version },
+    Sums { product: Product, shape: Option<DetectorShape>, inverted: bool, version: Version },
     Moments(Version),
     Pattern { frame: u32, version: Version },
     Patterns(Version),
@@ -149,11 +150,15 @@ impl OpenSet {
         }
     }
 
-    /// The detector that makes `product`; `None` for those made of all pixels, or before the disc is known.
-    pub fn shape_of(&self, product: Product, state: &ViewState) -> Option<Shape> {
+    /// The detector that makes `product`, and whether it is everything outside; `None` for products of all
+    /// pixels, or before the disc is known.
+    pub fn shape_of(&self, product: Product, state: &ViewState) -> Option<(DetectorShape, bool)> {
         let base = if product == Product::Custom { Product::Bf } else { product };
         let ready = || state.disc.and_then(|disc| preset(base, disc, self.detector()));
-        if product == Product::Custom { state.custom.clone().or_else(ready) } else { ready() }
+        match (product, &state.custom) {
+            (Product::Custom, Some(shape)) => Some((shape.clone(), state.inverted)),
+            _ => ready(),
+        }
     }
 
     /// What makes `product` now; `None` while it cannot be made.
@@ -161,12 +166,12 @@ impl OpenSet {
         if product.is_com() {
             return Some(Want::Moments(self.version));
         }
-        let shape = self.shape_of(product, state);
-        if shape.is_none() && product != Product::Sum {
-            return None;
+        let version = self.version;
+        match self.shape_of(product, state) {
+            None if product != Product::Sum => None,
+            None => Some(Want::Sums { product, shape: None, inverted: false, version }),
+            Some((shape, inverted)) => Some(Want::Sums { product, shape: Some(shape), inverted, version }),
         }
-        let inverted = product == Product::Custom && state.inverted;
-        Some(Want::Sums { product, shape, inverted, version: self.version })
     }
 
     /// What makes the pattern panel now.
@@ -211,7 +216,7 @@ impl OpenSet {
         let all = PixelSet::of(self.detector(), |_, _| true);
         let ask = match &want {
             Want::Sums { product, shape, inverted, .. } => {
-                let pixels = shape.as_ref().map_or(all, |shape| shape.pixels(self.detector(), *inverted));
+                let pixels = shape.as_ref().map_or(all, |shape| detector::pixels(shape, self.detector(), *inverted));
                 Ask::Sums(*product, pixels.without(&self.bad))
             }
             Want::Moments(_) => Ask::Moments(all.without(&self.bad)),

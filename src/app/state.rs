@@ -4,8 +4,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::detector::Shape;
-use crate::display::{ColourMap, Limits, Scale};
+use crate::{
+    display::{ColourMap, Limits, Scale},
+    products::{DetectorShape, Disc},
+};
 
 /// Everything that decides what is shown, data aside.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -14,13 +16,13 @@ pub struct ViewState {
     pub product: Product,
     /// The detector of [`Product::Custom`]; `None` until something was moved.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub custom: Option<Shape>,
+    pub custom: Option<DetectorShape>,
     /// The detector is everything outside its shape.
     #[serde(skip_serializing_if = "is_default")]
     pub inverted: bool,
     /// The bright-field disc; presets scale with it. `None` until it was found.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub disc: Option<BrightDisc>,
+    pub disc: Option<Disc>,
     /// Scan position whose pattern is shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cursor: Option<[u32; 2]>,
@@ -127,13 +129,6 @@ impl PatternOf {
             Self::Max => Self::Cursor,
         }
     }
-}
-
-/// The bright-field disc, px.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct BrightDisc {
-    pub centre: [f64; 2],
-    pub radius: f64,
 }
 
 /// Products that share scale, colour map and range.
@@ -294,8 +289,8 @@ mod tests {
     fn the_view_survives_the_address() {
         let state = ViewState {
             product: Product::Adf,
-            custom: Some(Shape::Annulus { centre: [96.4, 95.8], inner: 10.0, outer: 20.5 }),
-            disc: Some(BrightDisc { centre: [96.4, 95.8], radius: 32.1 }),
+            custom: Some(DetectorShape::Annulus { centre: [96.4, 95.8], inner: 10.0, outer: 20.5 }),
+            disc: Some(Disc { centre: [96.4, 95.8], radius: 32.1 }),
             cursor: Some([214, 287]),
             looks: Looks {
                 pattern: Look { limits: Some(Limits { low: 0.0, high: 9.5 }), ..Looks::default().pattern },

@@ -5,12 +5,14 @@ use std::rc::Rc;
 use super::{
     App, Level, Message,
     command::Command,
-    event::{Answer, Effect, Event, GpuSupport, Lane},
+    event::{Answer, Effect, Event, Lane},
     open_set::{Fit, Reading, OpenSet, Want},
-    state::{BrightDisc, PatternOf, Product, Zoom},
+    state::{PatternOf, Product, Zoom},
     words,
 };
-use crate::{Error, Kind, Result, acquisition::Acquisition, engine::PatternSum, products};
+use crate::{Error, Kind, Result, acquisition::Acquisition, engine::PatternSum,
+    products::{Disc, find_disc},
+};
 
 /// Small pictures are asked for at most this often while the set is being read.
 const SHELF_REST_MS: f64 = 400.0;
@@ -22,8 +24,8 @@ impl App {
     pub(super) fn take(&mut self, event: Event, effects: &mut Vec<Effect>) {
         match event {
             Event::Computer(computer) => self.computer = computer,
-            Event::Opening { names } => {
-                self.opening = Some(names);
+            Event::Opening { files } => {
+                self.opening = Some(files);
                 (self.refusal, self.choice) = (None, Vec::new());
                 self.messages.clear();
             }
@@ -161,19 +163,22 @@ impl App {
         self.on_set(|set| set.faults_told |= !set.faults.is_empty());
     }
 
+    /// Takes the disc of the summed patterns where one is wanted; it is frozen then, so that no image jumps.
     fn fit_disc(&mut self) {
         let Some(set) = &mut self.set else { return };
-        let Some((_, patterns)) = set.patterns.as_ref().filter(|(_, patterns)| patterns.frames > 0) else { return };
+        let Some((_, patterns)) = set.patterns.as_ref() else { return };
+        let reading = set.reading == Reading::Going;
+        if patterns.frames == 0 && reading {
+            return;
+        }
         let found = found_disc(patterns, set);
         match set.fit {
             Fit::Wanted => {
-                if self.state.disc.is_none() {
-                    self.state.disc = Some(found.unwrap_or_else(|| middle(set)));
-                }
-                set.fit = if set.reading == Reading::Going { Fit::Frozen } else { Fit::Check };
+                self.state.disc = self.state.disc.or(found).or_else(|| Some(middle(set)));
+                set.fit = Fit::Frozen;
             }
             Fit::Check => {
-                let differs = |new: &BrightDisc| self.state.disc.is_some_and(|old| is_apart(old, *new));
+                let differs = |new: &Disc| self.state.disc.is_some_and(|old| is_apart(old, *new));
                 self.better_disc = found.filter(differs);
                 set.fit = Fit::Frozen;
             }
@@ -199,6 +204,9 @@ impl App {
 
     /// Fills the free lanes: the chosen image and the pattern first, then the disc, then the shelf.
     pub(super) fn ask_what_is_missing(&mut self, effects: &mut Vec<Effect>) {
+        if self.set.as_ref().is_some_and(|set| set.has(&Want::Patterns(set.version))) {
+            self.fit_disc();
+        }
         let (now, state) = (self.now_ms, &self.state);
         let Some(set) = &mut self.set else { return };
         let mut ask = |set: &mut OpenSet, lane: Lane, want: Want| {
@@ -231,10 +239,6 @@ impl App {
             ask(set, Lane::Shelf, want);
         }
     }
-
-    pub(super) fn is_software(&self) -> bool {
-        matches!(self.computer.gpu, GpuSupport::Software | GpuSupport::None)
-    }
 }
 
 impl Message {
@@ -249,19 +253,18 @@ impl Message {
     }
 }
 
-fn found_disc(patterns: &PatternSum, set: &OpenSet) -> Option<BrightDisc> {
-    products::find_disc(patterns, &set.bad)
-        .map(|disc| BrightDisc { centre: [disc.centre[0], disc.centre[1]], radius: disc.radius })
+fn found_disc(patterns: &PatternSum, set: &OpenSet) -> Option<Disc> {
+    find_disc(patterns, &set.bad)
 }
 
 /// Where no disc can be found, the middle of the detector and a quarter of it.
-fn middle(set: &OpenSet) -> BrightDisc {
+fn middle(set: &OpenSet) -> Disc {
     let detector = set.detector();
     let (rows, cols) = (f64::from(detector.rows), f64::from(detector.cols));
-    BrightDisc { centre: [(rows - 1.0) / 2.0, (cols - 1.0) / 2.0], radius: rows.min(cols) / 4.0 }
+    Disc { centre: [(rows - 1.0) / 2.0, (cols - 1.0) / 2.0], radius: rows.min(cols) / 4.0 }
 }
 
-fn is_apart(a: BrightDisc, b: BrightDisc) -> bool {
+fn is_apart(a: Disc, b: Disc) -> bool {
     (a.centre[0] - b.centre[0]).hypot(a.centre[1] - b.centre[1]) > DISC_TOLERANCE_PX
         || (a.radius - b.radius).abs() > DISC_TOLERANCE_PX
 }

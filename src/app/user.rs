@@ -2,14 +2,17 @@
 
 use super::{
     App, Camera, Command, Panel, Stale,
-    detector::{Grip, Shape},
+    detector::{self, Grip},
     entry::{self, DetectorUnits},
     event::{Button, Effect, End, Entry, Event},
     open_set::{Fit, OpenSet},
     state::{Family, Look, Overlays, Product, ViewState, Zoom},
     words,
 };
-use crate::display::{Axis, Limits};
+use crate::{
+    display::{Axis, Limits},
+    products::DetectorShape,
+};
 
 /// What is held by the pointer, and the view as it was before: `Esc` puts it back.
 pub struct Hold {
@@ -20,7 +23,7 @@ pub struct Hold {
 pub enum Held {
     Cursor,
     /// The grip, the shape when it was taken, and where (data px, [row, col]).
-    Detector { grip: Grip, shape: Shape, from: [f64; 2] },
+    Detector { grip: Grip, shape: DetectorShape, inverted: bool, from: [f64; 2] },
     /// Where the pointer was last, CSS px.
     Pan { panel: Panel, last: [f64; 2] },
     /// A limit, and where on the histogram the span was taken.
@@ -68,6 +71,7 @@ impl App {
                 self.messages.remove(message as usize);
             }
             Command::Hide(_) => {}
+            Command::HideGpuNotice => self.gpu_notice_hidden = true,
             Command::Escape => self.escape(effects),
             Command::Product(product) => self.choose(product),
             Command::NextCom => self.choose(match self.state.product {
@@ -79,21 +83,21 @@ impl App {
                 self.state.pattern = self.state.pattern.next();
                 self.stale.pattern = true;
             }
-            Command::Disc => self.edit(|shape| shape.as_disc()),
-            Command::Annulus => self.edit(|shape| shape.as_annulus()),
-            Command::Rect => self.edit(|shape| shape.as_rect()),
+            Command::Disc => self.edit(detector::as_disc),
+            Command::Annulus => self.edit(detector::as_annulus),
+            Command::Rect => self.edit(detector::as_rect),
             Command::NextShape => self.edit(|shape| match shape {
-                Shape::Disc { .. } => shape.as_annulus(),
-                Shape::Annulus { .. } => shape.as_rect(),
-                Shape::Rect { .. } => shape.as_disc(),
+                DetectorShape::Disc { .. } => detector::as_annulus(shape),
+                DetectorShape::Annulus { .. } => detector::as_rect(shape),
+                _ => detector::as_disc(shape),
             }),
             Command::Invert => {
-                self.edit(Shape::clone);
+                self.edit(DetectorShape::clone);
                 self.state.inverted = !self.state.inverted;
             }
             Command::FindDisc => self.find_disc_now(),
-            Command::Grow(sign) => self.edit(|shape| shape.grown(f64::from(sign) * step)),
-            Command::Hollow(sign) => self.edit(|shape| shape.hollowed(f64::from(sign) * step)),
+            Command::Grow(sign) => self.edit(|shape| detector::grown(shape, f64::from(sign) * step)),
+            Command::Hollow(sign) => self.edit(|shape| detector::hollowed(shape, f64::from(sign) * step)),
             Command::Nudge { rows, cols } => self.nudge(f64::from(rows) * step, f64::from(cols) * step),
             Command::LineStart => self.move_cursor(|[row, _], _| [row, 0]),
             Command::LineEnd => self.move_cursor(|[row, _], cols| [row, cols - 1]),
@@ -162,26 +166,23 @@ impl App {
     }
 
     /// Changes the detector that is shown; from then on it is the custom one.
-    fn edit(&mut self, change: impl FnOnce(&Shape) -> Shape) {
+    fn edit(&mut self, change: impl FnOnce(&DetectorShape) -> DetectorShape) {
         let Some(set) = &self.set else { return };
         let shown = set.shape_of(self.state.product, &self.state);
-        let Some(shape) = shown.or_else(|| set.shape_of(Product::Custom, &self.state)) else { return };
-        self.set_custom(change(&shape));
+        let Some((shape, inverted)) = shown.or_else(|| set.shape_of(Product::Custom, &self.state)) else { return };
+        self.set_custom(change(&shape), inverted);
     }
 
-    fn set_custom(&mut self, shape: Shape) {
+    fn set_custom(&mut self, shape: DetectorShape, inverted: bool) {
         let Some(set) = &self.set else { return };
-        if self.state.product != Product::Custom {
-            self.state.inverted = false;
-            self.stale.image = true;
-        }
-        self.state.custom = Some(shape.held_to(set.detector()));
-        self.state.product = Product::Custom;
+        self.stale.image |= self.state.product != Product::Custom;
+        self.state.custom = Some(detector::held_to(shape, set.detector()));
+        (self.state.product, self.state.inverted) = (Product::Custom, inverted);
     }
 
     fn nudge(&mut self, rows: f64, cols: f64) {
         match self.selected {
-            Panel::Pattern => self.edit(|shape| shape.moved(rows, cols)),
+            Panel::Pattern => self.edit(|shape| shape.moved([rows, cols])),
             Panel::Image => {
                 let whole = |step: f64| step.abs().max(1.0).copysign(step) as i64 * i64::from(step != 0.0);
                 let shape = self.set.as_ref().map(OpenSet::shape);
@@ -205,10 +206,12 @@ impl App {
         let what = match (button, panel) {
             (Button::Pan, _) => Some(Held::Pan { panel, last: at }),
             (Button::Main, Panel::Image) => Some(Held::Cursor),
-            (Button::Main, Panel::Pattern) => self.detector_shape().filter(|_| self.state.overlays.0).and_then(|shape| {
-                let grip = shape.grip_at(from, reach / camera.scale)?;
-                Some(Held::Detector { grip, shape, from })
-            }),
+            (Button::Main, Panel::Pattern) => {
+                self.detector_shape().filter(|_| self.state.overlays.0).and_then(|(shape, inverted)| {
+                    let grip = detector::grip_at(&shape, from, reach / camera.scale)?;
+                    Some(Held::Detector { grip, shape, inverted, from })
+                })
+            }
         };
         let before = Box::new(self.state.clone());
         self.hold = what.map(|what| Hold { what, before });
@@ -225,13 +228,13 @@ impl App {
                     self.cursor_to(&camera, at);
                 }
             }
-            Held::Detector { grip, shape, from } => {
-                let (grip, shape, from) = (*grip, shape.clone(), *from);
+            Held::Detector { grip, shape, inverted, from } => {
+                let (grip, shape, inverted, from) = (*grip, shape.clone(), *inverted, *from);
                 let Some(camera) = self.camera(Panel::Pattern) else { return };
                 let to = position(&camera, at);
                 let motion = if fine { FINE } else { 1.0 };
                 let to = [0, 1].map(|axis| from[axis] + motion * (to[axis] - from[axis]));
-                self.set_custom(shape.dragged(grip, from, to, constrained));
+                self.set_custom(detector::dragged(&shape, grip, from, to, constrained), inverted);
             }
             Held::Pan { panel, last } => {
                 let (panel, by) = (*panel, [at[0] - last[0], at[1] - last[1]]);
@@ -368,30 +371,22 @@ impl App {
         let taken = match field {
             Entry::Low(panel) => entry::value(text).and_then(|low| self.enter_limit(panel, Some(low), None)),
             Entry::High(panel) => entry::value(text).and_then(|high| self.enter_limit(panel, None, Some(high))),
-            Entry::Inner => units.length_px(text).and_then(|px| self.resize(|shape| match shape {
-                Shape::Annulus { inner, outer, .. } if px <= *outer => Ok(*inner = px),
-                Shape::Annulus { .. } => Err("the inner radius is at most the outer one".to_owned()),
-                _ => Ok(()),
+            Entry::Inner => units.length_px(text).and_then(|px| self.resize(|shape| set_inner(shape, px))),
+            Entry::Outer => units.length_px(text).and_then(|px| self.resize(|shape| set_outer(shape, px))),
+            Entry::Width => units.length_px(text).and_then(|px| self.resize(|shape| {
+                if let DetectorShape::Rect { width, .. } = shape {
+                    *width = px;
+                }
+                Ok(())
             })),
-            Entry::Outer => units.length_px(text).and_then(|px| self.resize(|shape| match shape {
-                Shape::Annulus { inner, .. } if px < *inner => Err("the outer radius is at least the inner one".to_owned()),
-                Shape::Annulus { outer, .. } | Shape::Disc { outer, .. } => Ok(*outer = px),
-                Shape::Rect { .. } => Ok(()),
+            Entry::Height => units.length_px(text).and_then(|px| self.resize(|shape| {
+                if let DetectorShape::Rect { height, .. } = shape {
+                    *height = px;
+                }
+                Ok(())
             })),
-            Entry::Width => units.length_px(text).and_then(|px| self.resize(|shape| match shape {
-                Shape::Rect { width, .. } => Ok(*width = px),
-                _ => Ok(()),
-            })),
-            Entry::Height => units.length_px(text).and_then(|px| self.resize(|shape| match shape {
-                Shape::Rect { height, .. } => Ok(*height = px),
-                _ => Ok(()),
-            })),
-            Entry::CentreX => entry::position_px(text).map(|col| self.edit(|shape| {
-                shape.moved(0.0, col - shape.centre()[1])
-            })),
-            Entry::CentreY => entry::position_px(text).map(|row| self.edit(|shape| {
-                shape.moved(row - shape.centre()[0], 0.0)
-            })),
+            Entry::CentreX => entry::position_px(text).map(|col| self.centre_on(None, Some(col))),
+            Entry::CentreY => entry::position_px(text).map(|row| self.centre_on(Some(row), None)),
             Entry::ScanShape => entry::scan(text).map(|scan| self.set_scan(scan, effects)),
         };
         self.wrong_entry = taken.err().map(|why| (field, why));
@@ -407,11 +402,18 @@ impl App {
         Ok(())
     }
 
-    fn resize(&mut self, change: impl FnOnce(&mut Shape) -> Result<(), String>) -> Result<(), String> {
-        let Some(mut shape) = self.detector_shape() else { return Ok(()) };
+    fn resize(&mut self, change: impl FnOnce(&mut DetectorShape) -> Result<(), String>) -> Result<(), String> {
+        let Some((mut shape, inverted)) = self.detector_shape() else { return Ok(()) };
         change(&mut shape)?;
-        self.set_custom(shape);
+        self.set_custom(shape, inverted);
         Ok(())
+    }
+
+    fn centre_on(&mut self, row: Option<f64>, col: Option<f64>) {
+        self.edit(|shape| {
+            let [at_row, at_col] = detector::centre_of(shape).unwrap_or_default();
+            shape.moved([row.map_or(0.0, |row| row - at_row), col.map_or(0.0, |col| col - at_col)])
+        });
     }
 
     fn set_scan(&mut self, scan: crate::shape::Scan, effects: &mut Vec<Effect>) {
@@ -448,6 +450,32 @@ impl App {
         }
         (self.stale.image, self.stale.pattern) = (true, true);
         self.stale.thumbs.extend(Product::ALL);
+    }
+}
+
+fn set_inner(shape: &mut DetectorShape, px: f64) -> Result<(), String> {
+    match shape {
+        DetectorShape::Annulus { inner, outer, .. } | DetectorShape::Wedge { inner, outer, .. } if px <= *outer => {
+            *inner = px;
+            Ok(())
+        }
+        DetectorShape::Annulus { .. } | DetectorShape::Wedge { .. } => {
+            Err("the inner radius is at most the outer one".into())
+        }
+        _ => Ok(()),
+    }
+}
+
+fn set_outer(shape: &mut DetectorShape, px: f64) -> Result<(), String> {
+    match shape {
+        DetectorShape::Annulus { inner, .. } | DetectorShape::Wedge { inner, .. } if px < *inner => {
+            Err("the outer radius is at least the inner one".into())
+        }
+        DetectorShape::Annulus { outer, .. } | DetectorShape::Wedge { outer, .. } | DetectorShape::Disc { outer, .. } => {
+            *outer = px;
+            Ok(())
+        }
+        _ => Ok(()),
     }
 }
 

@@ -4,7 +4,7 @@
 use super::{
     App, Panel,
     command::Command,
-    detector::Shape,
+    detector::{centre_of, pixels},
     event::GpuSupport,
     pictures::{self, ComReference},
     open_set::{Reading, OpenSet},
@@ -15,6 +15,7 @@ use crate::{
     acquisition::{ScanFrom, Storage},
     display::{Cell, bytes, count, count_signed, duration, length_nm, value},
     engine::{ChunkFault, FrameState},
+    products::DetectorShape,
     shape::Scan,
 };
 
@@ -74,21 +75,24 @@ impl App {
             (Product::Sum, _) => "every pixel of every pattern".into(),
             (Product::ComX | Product::ComY | Product::Com, _) => "all pixels, about the scan mean".into(),
             (_, None) => "the disc is found with the first patterns".into(),
-            (_, Some(shape)) => {
-                let inverted = product == Product::Custom && self.state.inverted;
-                format!("{}{}", if inverted { "sum outside " } else { "sum, " }, self.extent(&shape))
-            }
+            (_, Some((shape, false))) => format!("sum, {}", self.extent(&shape)),
+            (_, Some((shape, true))) => format!("sum outside {}", self.extent(&shape)),
         }
     }
 
-    fn extent(&self, shape: &Shape) -> String {
+    fn extent(&self, shape: &DetectorShape) -> String {
         let per_px = self.mrad_per_px();
         let (scale, unit) = per_px.map_or((1.0, "px"), |mrad| (mrad, "mrad"));
         let n = |px: f64| format!("{:.1}", px * scale);
         match shape {
-            Shape::Disc { outer, .. } => format!("0 – {}\u{202f}{unit}", n(*outer)),
-            Shape::Annulus { inner, outer, .. } => format!("{} – {}\u{202f}{unit}", n(*inner), n(*outer)),
-            Shape::Rect { height, width, .. } => format!("{} × {}\u{202f}{unit}", n(*width), n(*height)),
+            DetectorShape::Disc { outer, .. } => format!("0 – {}\u{202f}{unit}", n(*outer)),
+            DetectorShape::Annulus { inner, outer, .. } => format!("{} – {}\u{202f}{unit}", n(*inner), n(*outer)),
+            DetectorShape::Rect { height, width, .. } => format!("{} × {}\u{202f}{unit}", n(*width), n(*height)),
+            DetectorShape::Wedge { inner, outer, .. } => format!("wedge, {} – {}\u{202f}{unit}", n(*inner), n(*outer)),
+            DetectorShape::Ellipse { .. } => "an ellipse".into(),
+            DetectorShape::Point { .. } => "one pixel".into(),
+            DetectorShape::Polygon { .. } => "a polygon".into(),
+            DetectorShape::Mask { .. } => "a mask".into(),
         }
     }
 
@@ -184,7 +188,7 @@ impl App {
     pub fn detector_reading(&self) -> String {
         let Some(set) = &self.set else { return String::new() };
         let centre = || {
-            let [row, col] = self.detector_shape()?.centre();
+            let [row, col] = centre_of(&self.detector_shape()?.0)?;
             Some([row.round().max(0.0) as u32, col.round().max(0.0) as u32])
         };
         let Some([row, col]) = self.hovered(Panel::Pattern).or_else(centre) else { return String::new() };
@@ -375,9 +379,8 @@ impl App {
         let mut rows = vec![
             Row::new("Disc", radius).remark(format!("at {:.1}, {:.1}", disc.centre[1], disc.centre[0])),
         ];
-        if let Some(shape) = self.detector_shape() {
-            let inverted = self.state.product == Product::Custom && self.state.inverted;
-            let pixels = shape.pixels(set.detector(), inverted).without(&set.bad).count();
+        if let Some((shape, inverted)) = self.detector_shape() {
+            let pixels = pixels(&shape, set.detector(), inverted).without(&set.bad).count();
             rows.push(Row::new("Takes", format!("{} px", count(pixels.into()))));
         }
         rows
@@ -480,6 +483,7 @@ pub fn fault_words(fault: ChunkFault) -> &'static str {
         ChunkFault::ShortOutput => "a block ends before it is full",
         ChunkFault::TrailingInput => "bytes are left over after a full block",
         ChunkFault::Filter => "a filter refused it",
+        ChunkFault::Unread => "its bytes could not be read",
     }
 }
 

@@ -142,6 +142,11 @@ impl Engine {
         self.frames.borrow().faults().to_vec()
     }
 
+    /// See [`FrameTable::fail`].
+    pub fn fail(&self, faults: &[FrameFault]) {
+        self.frames.borrow_mut().fail(faults);
+    }
+
     /// See [`FrameTable::exclude`].
     pub fn exclude(&self, frames: &[u32]) {
         self.frames.borrow_mut().exclude(frames);

@@ -31,7 +31,8 @@ impl Percentiles {
             return Some(Limits { low: -magnitude, high: magnitude }.opened());
         }
         let known = || field.known();
-        let (low, high) = (nth_percent(known(), self.low, field.counts)?, nth_percent(known(), self.high, field.counts)?);
+        let (low, high) =
+            (nth_percent(known(), self.low, field.counts)?, nth_percent(known(), self.high, field.counts)?);
         Some(Limits { low, high }.opened())
     }
 }
@@ -40,9 +41,9 @@ const FINE_BINS: usize = 65_536;
 
 /// The smallest value that `percent` of `values` do not exceed.
 fn nth_percent(values: impl Iterator<Item = f64> + Clone, percent: f64, whole: bool) -> Option<f64> {
-    let (low, high, n) = values.clone().fold((f64::INFINITY, f64::NEG_INFINITY, 0u64), |(low, high, n), v| {
-        (low.min(v), high.max(v), n + 1)
-    });
+    let (low, high, n) = values
+        .clone()
+        .fold((f64::INFINITY, f64::NEG_INFINITY, 0u64), |(low, high, n), v| (low.min(v), high.max(v), n + 1));
     if n == 0 {
         return None;
     }

@@ -41,6 +41,19 @@ impl Engine {
         ask!(self.layout())
     }
 
+    /// Packs and keeps frames of little-endian pixels, one after another in `bytes`; `status` is 0 or as
+    /// [`FrameFault::status`].
+    ///
+    /// # Errors
+    /// `Internal` for frames that are there already; `Gpu` without memory.
+    pub async fn add_pixels(&self, frames: &[u32], status: &[u32], bytes: &[u8]) -> Result<()> {
+        match self {
+            #[cfg(feature = "gpu")]
+            Self::Gpu(engine) => engine.add_pixels(frames, status, bytes).await,
+            Self::Cpu(engine) => engine.add_pixels(frames, status, bytes).await,
+        }
+    }
+
     /// Sums over `pixels`, one per frame.
     ///
     /// # Errors
@@ -95,6 +108,11 @@ impl Engine {
 
     pub fn faults(&self) -> Vec<FrameFault> {
         ask!(self.faults())
+    }
+
+    /// Frames whose chunks never came to a decoder; they count as failed.
+    pub fn fail(&self, faults: &[FrameFault]) {
+        ask!(self.fail(faults));
     }
 
     /// Frames that turned out to hold sentinels only; they count as missing from now on.

@@ -53,6 +53,16 @@ impl FrameTable {
         Ok(())
     }
 
+    /// Frames whose chunks never came to a decoder.
+    pub fn fail(&mut self, faults: &[FrameFault]) {
+        for fault in faults {
+            if let Some(state) = self.states.get_mut(fault.frame as usize).filter(|state| **state == FrameState::Unread) {
+                *state = FrameState::Failed;
+                self.faults.push(*fault);
+            }
+        }
+    }
+
     /// Frames that turned out to hold sentinels only; they count as missing from now on.
     pub fn exclude(&mut self, frames: &[u32]) {
         self.change(frames, FrameState::Valid, FrameState::Sentinel);

@@ -5,13 +5,13 @@
 //! size of the records is known after they have been measured, so a decode is two submissions with one
 //! short answer between them; the order of the records may differ from run to run.
 
-use std::cell::RefCell;
+use std::{cell::RefCell, collections::HashMap};
 
 use wgpu::BufferUsages as Usage;
 
 use super::{
     Buffer, Context, Readback, Stopwatch, frame_headers::FrameHeaders, lz4::Lz4, measure_blocks::MeasureBlocks,
-    pack_blocks::PackBlocks,
+    pack_blocks::PackBlocks, planes,
 };
 use crate::{
     cpu::frame_headers::ChunkLayout,
@@ -82,6 +82,14 @@ impl Decoded {
             Some(stopwatch) => Ok(Some(stopwatch.laps_ms(context).await?.iter().sum())),
             None => Ok(None),
         }
+    }
+
+    /// As the resident store keeps it; `slots` are those that were decoded.
+    pub fn into_batch(self, slots: &[Slot]) -> planes::Batch {
+        let frames: Vec<u32> = slots.iter().map(|slot| slot.frame).collect();
+        let faults: HashMap<u32, u32> = self.faults.iter().map(|fault| (fault.frame, fault.status())).collect();
+        let status = frames.iter().map(|frame| faults.get(frame).copied().unwrap_or(0)).collect();
+        planes::Batch::new(self.words, self.table, self.slots, frames, status)
     }
 
     pub fn len_bytes(&self) -> u64 {

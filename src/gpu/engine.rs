@@ -19,6 +19,7 @@ use super::{
 };
 use crate::{
     cpu::{
+        self,
         census::Tally,
         planes::{mask_pixels, mask_words},
     },
@@ -102,6 +103,16 @@ impl Engine {
         self.frames.borrow_mut().add(&batch.frames, &batch.status)?;
         self.batches.borrow_mut().push(Rc::new(batch));
         Ok(())
+    }
+
+    /// Packs and keeps frames of little-endian pixels, one after another in `bytes`; status as in [`Batch`].
+    ///
+    /// # Errors
+    /// As [`FrameTable::add`]; `Gpu` without memory.
+    pub async fn add_pixels(&self, frames: &[u32], status: &[u32], bytes: &[u8]) -> Result<()> {
+        let packed = cpu::planes::Batch::of_pixels(&self.layout, frames, status, bytes);
+        let batch = self.context.guarded("engine.pixels", || Batch::upload(&self.context, &packed)).await?;
+        self.add(batch)
     }
 
     /// Sums over `pixels`, one per frame.
@@ -254,6 +265,11 @@ impl Engine {
 
     pub fn faults(&self) -> Vec<FrameFault> {
         self.frames.borrow().faults().to_vec()
+    }
+
+    /// See [`FrameTable::fail`].
+    pub fn fail(&self, faults: &[FrameFault]) {
+        self.frames.borrow_mut().fail(faults);
     }
 
     /// See [`FrameTable::exclude`].

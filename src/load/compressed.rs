@@ -18,7 +18,7 @@ use crate::{
     Error, Result,
     acquisition::{Acquisition, FrameChunk},
     engine::{ChunkFault, Engine, FrameFault, Slot},
-    gpu::{Buffer, Context, Decoder, Staging},
+    gpu::{Buffer, Context, Decoder, Staging, max_batch_frames},
     plan::{self, Batch, Slice},
     reader::{Piece, Pool, Task},
 };
@@ -67,10 +67,12 @@ pub async fn load(
     let Engine::Gpu(gpu) = &**engine else { return Ok(()) };
     gpu.set_missing(&frames_without(chunks, set.frames));
     let tuning = job.profile.borrow().tuning.clone();
-    let decoder = Decoder::new(&context, engine.layout())?;
-    let budget = tuning.budget(decoder.max_batch_frames(), context.adapter.is_software);
+    let most_frames = max_batch_frames(&context, &engine.layout());
+    let budget = tuning.budget(most_frames, context.adapter.is_software);
     job.profile.borrow_mut().batch_frames = budget.batch_frames;
     let batches = plan::batches(chunks, &budget);
+    let largest = batches.iter().map(|batch| batch.slots.len()).max().unwrap_or_default();
+    let decoder = Decoder::new(&context, engine.layout(), largest as u32).await?;
     let staging =
         Staging::new(&context, tuning.upload_mode, tuning.ring_buffers, u64::from(tuning.piece_bytes())).await?;
     let left = bytes_per_file(&batches, set.files.len());
@@ -129,13 +131,14 @@ impl Line {
         if !filled.slots.is_empty() {
             let waited_ms = self.job.elapsed_ms();
             let decoded = decoder.decode(&self.context, &filled.buffer, &filled.slots).await?;
+            let gpu_ms = decoded.gpu_ms(&self.context).await?;
             let mut profile = self.job.profile.borrow_mut();
             profile.gpu_wait_ms = self.job.elapsed_ms() - waited_ms;
-            if let Some(gpu_ms) = decoded.gpu_ms {
+            if let Some(gpu_ms) = gpu_ms {
                 *profile.gpu_decode_ms.get_or_insert(0.0) += gpu_ms;
             }
             drop(profile);
-            gpu.add(decoded.batch)?;
+            gpu.add(decoded.into_batch(&filled.slots))?;
         }
         let lost = filled.lost.iter();
         gpu.fail(&lost.map(|&frame| FrameFault { frame, fault: ChunkFault::Unread, block: 0 }).collect::<Vec<_>>());

@@ -67,9 +67,9 @@ impl Hooks {
     }
 
     fn active(&self) -> Result<Active> {
-        self.session.active().ok_or_else(|| {
-            Error::new(Kind::Internal, "no_set", "No set is open").action("Open a set first")
-        })
+        self.session
+            .active()
+            .ok_or_else(|| Error::new(Kind::Internal, "no_set", "No set is open").action("Open a set first"))
     }
 
     /// Runs `work` on the active set as a promise.
@@ -279,7 +279,7 @@ async fn run_product(active: &Active, product: Product) -> Result<Option<f64>> {
         Product::Census => drop(active.engine.census(&active.good).await?),
         Product::HashFrames => drop(active.engine.hash_frames(&frames).await?),
     }
-    Ok(active.engine.last_ms(product))
+    Ok(active.engine.last_gpu_ms(product))
 }
 
 fn promise(work: impl Future<Output = Result<JsValue>> + 'static) -> Promise {
@@ -290,7 +290,7 @@ fn promise(work: impl Future<Output = Result<JsValue>> + 'static) -> Promise {
 fn pixels(active: &Active, shape: &JsValue) -> Result<PixelSet> {
     let shape: Option<DetectorShape> = parsed(shape)?;
     let Some(shape) = shape else { return Ok(active.good.clone()) };
-    let mut pixels = shape.pixels(active.set.detector)?;
+    let mut pixels = shape.pixels(active.set.detector);
     pixels.words.iter_mut().zip(&active.good.words).for_each(|(word, good)| *word &= good);
     Ok(pixels)
 }

@@ -53,9 +53,9 @@ pub async fn set_of(session: &Rc<Session>, master: &str) -> Result<Vec<Picked>> 
 async fn head(url: &str) -> Result<Picked> {
     let base = window().and_then(|window| window.location().href().ok()).unwrap_or_default();
     let absolute = Url::new_with_base(url, &base).map_err(|_| unreachable(url, "no address"))?;
-    let len_bytes = size(&absolute.href()).await.map_err(|cause| {
-        unreachable(url, &cause.as_string().unwrap_or_else(|| "no answer".into()))
-    })?;
+    let len_bytes = size(&absolute.href())
+        .await
+        .map_err(|cause| unreachable(url, &cause.as_string().unwrap_or_else(|| "no answer".into())))?;
     let path = absolute.pathname();
     let name = path.rsplit('/').next().unwrap_or_default();
     let name = js_sys::decode_uri_component(name).map_or_else(|_| name.to_owned(), String::from);

@@ -56,9 +56,7 @@ impl Picked {
     /// Bytes `offset .. offset + len_bytes` of a picked file, unread.
     pub fn slice(&self, offset: u64, len_bytes: u64) -> Option<Blob> {
         match self {
-            Self::File(file) => {
-                file.slice_with_f64_and_f64(offset as f64, (offset + len_bytes) as f64).ok()
-            }
+            Self::File(file) => file.slice_with_f64_and_f64(offset as f64, (offset + len_bytes) as f64).ok(),
             Self::Url { .. } => None,
         }
     }

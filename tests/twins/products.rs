@@ -16,6 +16,7 @@ use super::{
 };
 
 /// Every body by its name, for a page that runs them all.
+#[cfg(feature = "twins")]
 pub async fn all(context: &Rc<Context>) -> Vec<(&'static str, Verdict)> {
     let mut verdicts = Vec::new();
     macro_rules! verdicts {

@@ -1,11 +1,12 @@
-//! Products of both engines against sums over pixels, on the Vulkan driver that `VK_ICD_FILENAMES` names.
+//! Every pass on the GPU against its CPU twin, on the Vulkan driver that `VK_ICD_FILENAMES` names.
 
-mod twins;
+#[path = "mod.rs"]
+mod bodies;
 
 use std::rc::Rc;
 
+use bodies::{Verdict, ensure};
 use planescope::gpu::Context;
-use twins::{Verdict, ensure, products};
 
 fn run(body: impl AsyncFnOnce(&Rc<Context>) -> Verdict) -> Verdict {
     pollster::block_on(async {
@@ -16,15 +17,30 @@ fn run(body: impl AsyncFnOnce(&Rc<Context>) -> Verdict) -> Verdict {
 }
 
 macro_rules! twin_tests {
-    ($($name:ident)*) => {
-        $(#[test]
-        fn $name() -> Verdict {
-            run(products::$name)
-        })*
+    ($module:ident: $($name:ident)*) => {
+        mod $module {
+            $(#[test]
+            fn $name() -> super::Verdict {
+                super::run(async |context| super::bodies::$module::$name(context).await)
+            })*
+        }
     };
 }
 
 twin_tests! {
+    decode:
+    every_type_and_shape_decodes_exactly
+    matches_of_every_offset_and_length_are_copied
+    random_streams_are_decoded
+    blocks_beyond_the_reach_of_an_offset_are_decoded
+    each_fault_fails_its_frame_alone
+    the_lowest_bad_block_is_named
+    mutated_chunks_get_the_verdict_of_the_cpu
+    a_batch_of_more_workgroups_than_a_row_holds
+}
+
+twin_tests! {
+    products:
     products_of_one_pixel_are_exact
     products_of_3_by_3_u16_are_exact
     products_of_a_raw_tail_behind_one_block_are_exact

@@ -3,9 +3,16 @@
 //!
 //! All counts are 64-bit sums of source values; for signed types they are two's complement.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
-use crate::shape::Detector;
+use crate::shape::{Detector, Scan};
+
+mod either;
+pub mod frames;
+
+pub use either::Engine;
 
 /// A set of detector pixels: bit p % 32 of word p / 32 is pixel p, row-major; ceil(pixels / 32) words,
 /// unused bits 0.
@@ -60,6 +67,63 @@ pub enum FrameState {
     Sentinel = 4,
 }
 
+/// Which frames a product is made of. Frames that are not valid are left out in any case.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Frames {
+    #[default]
+    All,
+    /// A rectangle of scan positions; ends excluded.
+    Rect { scan: Scan, rows: Range<u32>, cols: Range<u32> },
+    /// Bit f % 32 of word f / 32 is frame f.
+    Bits(Vec<u32>),
+}
+
+impl Frames {
+    pub fn contains(&self, frame: u32) -> bool {
+        match self {
+            Self::All => true,
+            Self::Rect { scan, rows, cols } => {
+                scan.cols > 0 && rows.contains(&(frame / scan.cols)) && cols.contains(&(frame % scan.cols))
+            }
+            Self::Bits(words) => words.get(frame as usize / 32).is_some_and(|word| word >> (frame % 32) & 1 == 1),
+        }
+    }
+}
+
+/// The kinds of answers an engine gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Product {
+    VirtualImage,
+    Moments,
+    Pattern,
+    SumPattern,
+    Census,
+    HashFrames,
+}
+
+impl Product {
+    /// As in JSON; also the name of its pass.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::VirtualImage => "virtual_image",
+            Self::Moments => "moments",
+            Self::Pattern => "pattern",
+            Self::SumPattern => "sum_pattern",
+            Self::Census => "census",
+            Self::HashFrames => "hash_frames",
+        }
+    }
+}
+
+/// A single diffraction pattern and what is known of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pattern {
+    /// Row-major; signed types sign-extended. Empty when the frame has no data.
+    pub pixels: Vec<u32>,
+    pub state: FrameState,
+}
+
 /// A frame whose chunk could not be decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FrameFault {
@@ -96,6 +160,21 @@ pub enum ChunkFault {
     TrailingInput = 10,
     /// Not a fault of the LZ4 stream: a filter of the CPU path failed (checksum, deflate ...).
     Filter = 11,
+    /// Its bytes could not be read.
+    Unread = 12,
+}
+
+impl FrameFault {
+    /// From a status word other than 0: a [`ChunkFault`] in the low 8 bits, the block above.
+    pub fn of_status(frame: u32, status: u32) -> Self {
+        let fault = ChunkFault::of_code(status & 0xFF).unwrap_or(ChunkFault::Filter);
+        Self { frame, fault, block: status >> 8 }
+    }
+
+    /// The status word that [`FrameFault::of_status`] reads.
+    pub fn status(&self) -> u32 {
+        self.fault as u32 | self.block << 8
+    }
 }
 
 impl ChunkFault {
@@ -114,6 +193,7 @@ impl ChunkFault {
             ShortOutput,
             TrailingInput,
             Filter,
+            Unread,
         ];
         faults.into_iter().find(|&fault| fault as u32 == code)
     }

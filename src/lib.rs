@@ -23,12 +23,16 @@
 //! - [`engine`]: what a viewer may ask of the resident frames; answered by `gpu` or `cpu` alike.
 //! - [`products`]: detectors, presets, disc finding, centre of mass.
 //! - [`display`]: value range, histogram, colour maps, scale bar, numbers as text.
-//! - `app`, `view`, `probe`: state, page, and the hooks for automation (browser only).
+//! - `load`: one load: walk, read, upload and decode, overlapped; its knobs and its profile.
+//! - `session`: the open set, and the one way to open another.
+//! - `app`, `view`, `probe`: state, what is seen of it, and the hooks for automation.
+//! - `page`: puts them together when the page starts.
 // The twin tests name the crate as a user of it does, inside it and outside.
 #[cfg(feature = "twins")]
 extern crate self as planescope;
 
 pub mod acquisition;
+pub mod app;
 pub mod cpu;
 pub mod display;
 pub mod engine;
@@ -43,11 +47,15 @@ pub mod shape;
 pub mod source;
 
 #[cfg(all(target_arch = "wasm32", feature = "gpu"))]
-pub mod app;
+pub mod load;
+#[cfg(all(target_arch = "wasm32", feature = "gpu"))]
+pub mod page;
 #[cfg(all(target_arch = "wasm32", feature = "gpu"))]
 pub mod probe;
 #[cfg(target_arch = "wasm32")]
 pub mod reader;
+#[cfg(all(target_arch = "wasm32", feature = "gpu"))]
+pub mod session;
 #[cfg(all(target_arch = "wasm32", feature = "gpu"))]
 pub mod view;
 

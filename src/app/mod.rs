@@ -1,1 +1,310 @@
-//! (see lib.rs)
+//! What is shown, and what happens next: one [`App::update`] for every event, one [`App::frame`] for
+//! every picture. Pure: no browser, no GPU, no clock; what has to be done outside comes back as
+//! [`Effect`]s. `view` draws what it finds here.
+
+use std::{collections::HashMap, rc::Rc};
+
+use crate::{
+    Error,
+    acquisition::Acquisition,
+    display::{Field, Histogram, Limits, Percentiles, Unit},
+    products::{DetectorShape, Disc},
+};
+
+pub mod camera;
+pub mod command;
+pub mod detector;
+pub mod entry;
+pub mod event;
+pub mod information;
+pub mod keys;
+pub mod open_set;
+pub mod pictures;
+pub mod state;
+pub mod words;
+
+mod update;
+mod user;
+
+pub use camera::Camera;
+pub use command::{Command, Panel};
+pub use event::{Ask, Computer, Effect, Event, Lane};
+pub use open_set::OpenSet;
+pub use state::ViewState;
+
+use state::{Family, Look, Product};
+use user::Hold;
+
+/// The page's state. See the module.
+#[derive(Default)]
+pub struct App {
+    pub state: ViewState,
+    pub computer: Computer,
+    pub set: Option<OpenSet>,
+    /// How many files are being looked at for what they mean.
+    pub opening: Option<u32>,
+    /// Sets among which the user has to choose.
+    pub choice: Vec<Rc<Acquisition>>,
+    /// Why no set could be opened; only while none is open.
+    pub refusal: Option<Error>,
+    pub messages: Vec<Message>,
+    /// The user has seen that there is no GPU.
+    pub gpu_notice_hidden: bool,
+    pub selected: Panel,
+    pub image: Option<Shown>,
+    pub pattern: Option<Shown>,
+    pub thumbs: HashMap<Product, Thumb>,
+    pub hover: Option<(Panel, [f64; 2])>,
+    /// Why the last entry of a field was not taken.
+    pub wrong_entry: Option<(event::Entry, String)>,
+    /// A disc found in all patterns that differs from the frozen one.
+    pub better_disc: Option<Disc>,
+    /// Time of the last image, ms.
+    pub image_ms: Option<f64>,
+    /// Side of a view, CSS px.
+    pub side: f64,
+    pub hold: Option<Hold>,
+    /// The state was given from outside before a set was open; the next set keeps it.
+    state_is_given: bool,
+    sets_opened: u32,
+    now_ms: f64,
+    shelf_asked_ms: f64,
+    stale: Stale,
+    serial: u32,
+}
+
+/// Something to be told beside the data.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Message {
+    pub error: Error,
+    pub level: Level,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// Grey: worth knowing.
+    Note,
+    /// Part of the data is not there, or a guess was made.
+    Warning,
+    Fault,
+}
+
+/// A panel's picture, ready to be painted.
+pub struct Shown {
+    pub field: Field,
+    pub look: Look,
+    pub limits: Limits,
+    /// Step that a logarithmic scale resolves near 0.
+    pub unit: f64,
+    pub histogram: Histogram,
+    /// What it is a picture of; automatic limits hold only for the same.
+    subject: Subject,
+    limits_ms: f64,
+    /// Differs when anything above differs.
+    pub serial: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Subject {
+    Product(Product),
+    Pattern(state::PatternOf),
+}
+
+/// A small picture of the shelf.
+pub struct Thumb {
+    pub field: Field,
+    pub look: Look,
+    pub limits: Option<Limits>,
+    pub unit: f64,
+    pub serial: u32,
+}
+
+/// What has to be made anew before the next picture.
+#[derive(Default)]
+struct Stale {
+    image: bool,
+    pattern: bool,
+    thumbs: Vec<Product>,
+}
+
+/// Which part of the page is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    Empty,
+    Opening,
+    Choice,
+    Refused,
+    Reading,
+    Set,
+}
+
+impl Stage {
+    /// As in the page's `data-stage`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Empty => "empty",
+            Self::Opening => "opening",
+            Self::Choice => "choice",
+            Self::Refused => "refused",
+            Self::Reading => "reading",
+            Self::Set => "set",
+        }
+    }
+}
+
+impl App {
+    pub fn stage(&self) -> Stage {
+        match &self.set {
+            _ if !self.choice.is_empty() => Stage::Choice,
+            Some(set) if set.reading == open_set::Reading::Going => Stage::Reading,
+            Some(_) => Stage::Set,
+            None if self.opening.is_some() => Stage::Opening,
+            None if self.refusal.is_some() => Stage::Refused,
+            None => Stage::Empty,
+        }
+    }
+
+    /// Takes an event, at `now_ms` since the page started. What has to be done outside is returned.
+    pub fn update(&mut self, now_ms: f64, event: Event) -> Vec<Effect> {
+        self.now_ms = now_ms;
+        let mut effects = Vec::new();
+        self.take(event, &mut effects);
+        self.ask_what_is_missing(&mut effects);
+        effects
+    }
+
+    /// Makes the pictures that have changed. Whether something is still to come on its own: limits that
+    /// wait for their time, or small pictures that wait for an idle moment.
+    pub fn frame(&mut self, now_ms: f64) -> bool {
+        self.now_ms = now_ms;
+        let Some(set) = &self.set else {
+            (self.image, self.pattern) = (None, None);
+            self.thumbs.clear();
+            return false;
+        };
+        let reading = set.reading == open_set::Reading::Going;
+        if std::mem::take(&mut self.stale.image) {
+            let product = self.state.product;
+            let look = *self.state.looks.of(product.family());
+            let field = set.field(product);
+            let percentiles = percentiles(product.family());
+            self.serial += 1;
+            let before = self.image.take();
+            let subject = Subject::Product(product);
+            self.image =
+                field.map(|field| shown(field, look, percentiles, subject, before, now_ms, reading, self.serial));
+        }
+        if std::mem::take(&mut self.stale.pattern) {
+            let look = self.state.looks.pattern;
+            let field = set.pattern_field(self.state.pattern);
+            self.serial += 1;
+            let before = self.pattern.take();
+            let subject = Subject::Pattern(self.state.pattern);
+            self.pattern = field
+                .map(|field| shown(field, look, Percentiles::PATTERN, subject, before, now_ms, reading, self.serial));
+        }
+        for product in std::mem::take(&mut self.stale.thumbs) {
+            self.serial += 1;
+            if let Some(field) = set.field(product) {
+                let look = *self.state.looks.of(product.family());
+                self.thumbs.insert(product, thumb(&field, look, percentiles(product.family()), self.serial));
+            }
+        }
+        reading || !self.shelf_is_full()
+    }
+
+    pub fn shown(&self, panel: Panel) -> Option<&Shown> {
+        match panel {
+            Panel::Image => self.image.as_ref(),
+            Panel::Pattern => self.pattern.as_ref(),
+        }
+    }
+
+    /// What the panel shows of its data.
+    pub fn camera(&self, panel: Panel) -> Option<Camera> {
+        let set = self.set.as_ref()?;
+        Some(match panel {
+            Panel::Image => {
+                let scan = set.shape();
+                Camera::new(self.side, scan.rows, scan.cols, self.state.image_view)
+            }
+            Panel::Pattern => {
+                let detector = set.detector();
+                Camera::new(self.side, detector.rows, detector.cols, self.state.pattern_view)
+            }
+        })
+    }
+
+    /// The unit of the panel's scale bar.
+    pub fn unit(&self, panel: Panel) -> Unit {
+        let calibration = self.set.as_ref().map(|set| set.acquisition.calibration).unwrap_or_default();
+        match panel {
+            Panel::Image => calibration.scan_step_nm.map_or(Unit::Px, Unit::Nm),
+            Panel::Pattern => calibration.detector_mrad_per_px.map_or(Unit::Px, Unit::Mrad),
+        }
+    }
+
+    /// The detector that is drawn over the pattern, and whether it is everything outside; `None` for products
+    /// of all pixels.
+    pub fn detector_shape(&self) -> Option<(DetectorShape, bool)> {
+        self.set.as_ref()?.shape_of(self.state.product, &self.state)
+    }
+
+    fn shelf_is_full(&self) -> bool {
+        let Some(set) = &self.set else { return true };
+        let done = |product: &Product| set.want(*product, &self.state).is_none_or(|want| set.has(&want));
+        Product::ALL.iter().all(done)
+    }
+}
+
+/// Automatic limits move at most four times a second while the set is being read.
+const LIMITS_REST_MS: f64 = 250.0;
+
+/// Cells along the longer side of a small picture.
+const THUMB_SIDE: u32 = 192;
+
+#[expect(clippy::too_many_arguments, reason = "the parts of one picture, made in one place")]
+fn shown(
+    field: Field,
+    look: Look,
+    percentiles: Percentiles,
+    subject: Subject,
+    before: Option<Shown>,
+    now_ms: f64,
+    reading: bool,
+    serial: u32,
+) -> Shown {
+    let same = before.filter(|before| before.subject == subject);
+    let resting =
+        same.filter(|before| reading && before.look.limits.is_none() && now_ms - before.limits_ms < LIMITS_REST_MS);
+    let (limits, limits_ms) = match (look.limits, resting) {
+        (Some(limits), _) => (limits, now_ms),
+        (None, Some(before)) => (before.limits, before.limits_ms),
+        (None, None) => (percentiles.limits(&field).unwrap_or(NOTHING), now_ms),
+    };
+    let unit = log_unit(&field);
+    let histogram = Histogram::of(&field, look.scale, unit, limits);
+    Shown { field, look, limits, unit, histogram, subject, limits_ms, serial }
+}
+
+/// The limits of a picture without any value.
+const NOTHING: Limits = Limits { low: 0.0, high: 1.0 };
+
+fn thumb(field: &Field, look: Look, percentiles: Percentiles, serial: u32) -> Thumb {
+    let field = field.box_averaged(THUMB_SIDE);
+    Thumb { limits: percentiles.limits(&field), unit: log_unit(&field), look, serial, field }
+}
+
+/// One count, or four decades below the largest magnitude.
+fn log_unit(field: &Field) -> f64 {
+    let largest = || field.known().fold(0.0, |largest: f64, value| largest.max(value.abs()));
+    if field.counts { 1.0 } else { (largest() * 1e-4).max(f64::MIN_POSITIVE) }
+}
+
+fn percentiles(family: Family) -> Percentiles {
+    match family {
+        Family::Image => Percentiles::IMAGE,
+        Family::Signed => Percentiles::SIGNED,
+        Family::Magnitude | Family::Pattern => Percentiles::PATTERN,
+    }
+}

@@ -1,7 +1,21 @@
 //! The twin of every GPU pass, same names, and the engine of a machine without WebGPU.
+//!
+//! A twin of a product works on the resident bit planes of [`planes`], frame by frame, and never needs a clock
+//! or a thread; [`Engine`] runs them in slices so that a page stays responsive.
 
+pub mod census;
 pub mod decode;
+pub mod engine;
 pub mod frame_headers;
+pub mod hash_frames;
 pub mod lz4;
 pub mod measure_blocks;
+pub mod moments;
 pub mod pack_blocks;
+pub mod pattern;
+pub mod pixels_to_planes;
+pub mod planes;
+pub mod sum_pattern;
+pub mod virtual_image;
+
+pub use engine::Engine;

@@ -85,6 +85,18 @@ impl Context {
     /// `Gpu` above the device's limits or the ledger's budget. An out-of-memory of the driver shows in
     /// the [`Context::guarded`] scope around the call.
     pub fn buffer(&self, label: &str, bytes: u64, usage: wgpu::BufferUsages) -> Result<Buffer> {
+        self.make_buffer(label, bytes, usage, false)
+    }
+
+    /// The same, mapped for writing from the start.
+    ///
+    /// # Errors
+    /// As [`Context::buffer`].
+    pub fn mapped_buffer(&self, label: &str, bytes: u64, usage: wgpu::BufferUsages) -> Result<Buffer> {
+        self.make_buffer(label, bytes, usage, true)
+    }
+
+    fn make_buffer(&self, label: &str, bytes: u64, usage: wgpu::BufferUsages, mapped: bool) -> Result<Buffer> {
         let bytes = bytes.next_multiple_of(4).max(4);
         let limit = match usage.contains(wgpu::BufferUsages::STORAGE) {
             true => self.max_binding_bytes(),
@@ -97,7 +109,7 @@ impl Context {
                 .found(bytes.to_string()));
         }
         let entry = self.ledger.enter(label, bytes)?;
-        let descriptor = wgpu::BufferDescriptor { label: Some(label), size: bytes, usage, mapped_at_creation: false };
+        let descriptor = wgpu::BufferDescriptor { label: Some(label), size: bytes, usage, mapped_at_creation: mapped };
         Ok(Buffer::new(self.device.create_buffer(&descriptor), entry))
     }
 

@@ -5,7 +5,7 @@
 //! size of the records is known after they have been measured, so a decode is two submissions with one
 //! short answer between them; the order of the records may differ from run to run.
 
-use std::cell::RefCell;
+use std::{cell::RefCell, collections::HashMap};
 
 use wgpu::BufferUsages as Usage;
 
@@ -15,6 +15,7 @@ use super::{
     lz4::{self, Lz4},
     measure_blocks::{self, MeasureBlocks},
     pack_blocks::{self, PackBlocks},
+    planes,
 };
 use crate::{
     cpu::frame_headers::ChunkLayout,
@@ -96,6 +97,14 @@ impl Decoded {
     /// As [`Context::read_bytes`].
     pub async fn gpu_ms(&self, context: &Context) -> Result<Option<f64>> {
         Ok(self.passes_ms(context).await?.map(|passes| passes.iter().map(|(_, ms)| ms).sum()))
+    }
+
+    /// As the resident store keeps it; `slots` are those that were decoded.
+    pub fn into_batch(self, slots: &[Slot]) -> planes::Batch {
+        let frames: Vec<u32> = slots.iter().map(|slot| slot.frame).collect();
+        let faults: HashMap<u32, u32> = self.faults.iter().map(|fault| (fault.frame, fault.status())).collect();
+        let status = frames.iter().map(|frame| faults.get(frame).copied().unwrap_or(0)).collect();
+        planes::Batch::new(self.words, self.table, self.slots, frames, status)
     }
 
     pub fn len_bytes(&self) -> u64 {

@@ -2,22 +2,48 @@
 //! always reads: its data, its pass, `new`, `record`. Recording only encodes; nothing in it submits,
 //! waits or maps.
 
+pub mod census;
 mod context;
 pub mod decode;
+mod desk;
+pub mod engine;
 pub mod frame_headers;
+pub mod hash_frames;
 pub mod lz4;
 pub mod measure_blocks;
 mod memory;
+pub mod moments;
 pub mod pack_blocks;
 mod pass;
+pub mod pattern;
+pub mod planes;
 mod readback;
+#[cfg(target_arch = "wasm32")]
+mod staging;
 mod stopwatch;
+pub mod sum_pattern;
+pub mod virtual_image;
 
 pub use context::{AdapterFacts, Context};
+pub use decode::{Decoder, max_batch_frames};
+pub use engine::Engine;
 pub use memory::{Buffer, Ledger};
 pub use pass::{Binding, Pass, PassSpec, Uniform, grid};
 pub use readback::Readback;
+#[cfg(target_arch = "wasm32")]
+pub use staging::{Staging, UploadMode};
 pub use stopwatch::Stopwatch;
 
 /// Every pass, for the test that compares each with its shader.
-pub const PASSES: &[PassSpec] = &[frame_headers::SPEC, lz4::SPEC, measure_blocks::SPEC, pack_blocks::SPEC];
+pub const PASSES: &[PassSpec] = &[
+    frame_headers::SPEC,
+    lz4::SPEC,
+    measure_blocks::SPEC,
+    pack_blocks::SPEC,
+    virtual_image::SPEC,
+    moments::SPEC,
+    pattern::SPEC,
+    sum_pattern::SPEC,
+    census::SPEC,
+    hash_frames::SPEC,
+];

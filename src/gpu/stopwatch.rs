@@ -50,10 +50,19 @@ impl Stopwatch {
     /// # Errors
     /// As [`Context::read_bytes`].
     pub async fn laps_ms(&self, context: &Context) -> Result<Vec<[f64; 2]>> {
-        let bytes = context.read_bytes(&self.resolved, 0, 16 * u64::from(self.laps)).await?;
+        Ok(self.ms_of(&context.read_bytes(&self.resolved, 0, 16 * u64::from(self.laps)).await?))
+    }
+
+    /// The resolved timestamps, for a caller who reads them along with something else: 16 bytes a lap.
+    pub fn resolved(&self) -> &wgpu::Buffer {
+        &self.resolved
+    }
+
+    /// What [`Stopwatch::laps_ms`] gives, from the bytes of [`Stopwatch::resolved`].
+    pub fn ms_of(&self, bytes: &[u8]) -> Vec<[f64; 2]> {
         let ticks = bytes.as_chunks().0.iter().map(|&tick| u64::from_le_bytes(tick)).collect::<Vec<_>>();
         let first = ticks.first().copied().unwrap_or_default();
         let ms = |tick: u64| tick.saturating_sub(first) as f64 * self.period_ns * 1e-6;
-        Ok(ticks.as_chunks().0.iter().map(|lap: &[u64; 2]| lap.map(ms)).collect())
+        ticks.as_chunks().0.iter().map(|lap: &[u64; 2]| lap.map(ms)).collect()
     }
 }

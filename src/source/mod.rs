@@ -56,3 +56,7 @@ impl ByteSource for Bytes {
 pub use disk::Disk;
 #[cfg(not(target_arch = "wasm32"))]
 mod disk;
+#[cfg(target_arch = "wasm32")]
+pub use picked::{Picked, PickedSource, range_header, unreadable};
+#[cfg(target_arch = "wasm32")]
+mod picked;

@@ -14,6 +14,7 @@ use super::{
 };
 
 /// Every body by its name, for a page that runs them all.
+#[cfg(feature = "twins")]
 pub async fn all(context: &Context) -> Vec<(&'static str, Verdict)> {
     vec![
         ("every_type_and_shape_decodes_exactly", every_type_and_shape_decodes_exactly(context).await),

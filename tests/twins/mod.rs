@@ -3,6 +3,8 @@
 
 pub mod chunks;
 pub mod decode;
+pub mod products;
+pub mod sample;
 
 /// What is wrong, in a sentence.
 pub type Verdict = Result<(), String>;

@@ -1,1 +1,70 @@
-fn main() {}
+//! `cargo xtask`: everything about planescope that is not the page itself.
+//!
+//! - `run`: builds the page, serves it and opens Chrome on it.
+//! - `test`: makes the test data and runs every test, natively and in Chrome.
+//! - `build`: only builds the page into `dist/`.
+//! - `demo`: makes the page's demo set anew.
+
+mod browser;
+mod chrome;
+mod page;
+mod paths;
+mod run;
+mod serve;
+mod setup;
+mod test;
+mod wasm;
+
+use std::{path::PathBuf, process::ExitCode};
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about = "Build, run and test planescope")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Build the page, serve it on this machine and open Chrome on it
+    Run(run::Options),
+    /// Make the test data and run every test, natively and in Chrome; installs what is missing
+    Test(test::Options),
+    /// Build the page into dist/
+    Build {
+        /// Quick to build, slow to run: for work on the page's looks
+        #[arg(long)]
+        dev: bool,
+        /// The folder to build into
+        #[arg(long, default_value = "dist")]
+        out: PathBuf,
+    },
+    /// Make the page's demo set in www/demo anew
+    Demo,
+}
+
+fn main() -> ExitCode {
+    match execute(Arguments::parse().command) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn execute(command: Command) -> Result<ExitCode> {
+    match command {
+        Command::Run(options) => run::run(&options)?,
+        Command::Test(options) => return test::run(&options),
+        Command::Demo => test::data::make_demo(&test::tools::python()?)?,
+        Command::Build { dev, out } => {
+            let profile = if dev { wasm::Profile::Dev } else { wasm::Profile::Release };
+            page::build(profile, &paths::root().join(out))?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}

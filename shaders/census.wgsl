@@ -1,0 +1,95 @@
+// Sentinels: values that are no counts. Unsigned: all planes 1; signed: the top plane 1.
+// One invocation takes every 32nd plane word of one frame; 32 of them, a team, make a frame.
+
+/// Number of good pixels (outside the mask), then the good pixels of every block.
+@group(0) @binding(4) var<storage, read> good: array<u32>;
+/// For every block the pixels that are no sentinel in some frame which is not all sentinel; then
+/// frame -> sentinels among its good pixels.
+@group(0) @binding(5) var<storage, read_write> found: array<atomic<u32>>;
+
+const TEAM = 32u;
+const TEAMS = 2u;
+
+var<workgroup> partial: array<u32, 64>;
+
+// True when no pixel of the block can be a sentinel: one of the planes it needs is empty.
+fn is_free(record: u32) -> bool {
+    var plane = select(0u, shape.bits - 1u, shape.is_signed == 1u);
+    for (; plane < shape.bits; plane++) {
+        if words[record + plane] == words[record + plane + 1u] {
+            return true;
+        }
+    }
+    return false;
+}
+
+fn sentinels(record: u32, word: u32, map_words: u32) -> u32 {
+    let lowest = select(0u, shape.bits - 1u, shape.is_signed == 1u);
+    var here = 0xffffffffu;
+    for (var plane = shape.bits; plane > lowest && here != 0u; plane--) {
+        here &= plane_word(record, plane - 1u, words[record + plane - 1u], word, map_words);
+    }
+    return here;
+}
+
+fn count_frame(slot: u32, lane: u32) -> u32 {
+    var count = 0u;
+    for (var block = 0u; block < shape.blocks; block++) {
+        let record = record_of(slot, block);
+        if is_free(record) {
+            continue;
+        }
+        for (var word = lane; word < plane_words_of(block); word += TEAM) {
+            let here = sentinels(record, word, map_words_of(block));
+            count += countOneBits(here & good[1u + block * shape.plane_words + word]);
+        }
+    }
+    return count;
+}
+
+// After the first frames nearly every word is full, so this costs one load a word.
+fn note_counts(slot: u32, lane: u32) {
+    for (var block = 0u; block < shape.blocks; block++) {
+        let record = record_of(slot, block);
+        for (var word = lane; word < plane_words_of(block); word += TEAM) {
+            let at = block * shape.plane_words + word;
+            if atomicLoad(&found[at]) != 0xffffffffu {
+                atomicOr(&found[at], ~sentinels(record, word, map_words_of(block)));
+            }
+        }
+    }
+}
+
+@compute @workgroup_size(64)
+fn main(
+    @builtin(workgroup_id) group: vec3u,
+    @builtin(num_workgroups) groups: vec3u,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let slot = group_index(group, groups) * TEAMS + lane / TEAM;
+    let has_data = is_decoded(slot);
+    var count = 0u;
+    if has_data {
+        count = count_frame(slot, lane % TEAM);
+    }
+    partial[lane] = count;
+    for (var step = TEAM / 2u; step > 0u; step /= 2u) {
+        // The counts of the round before are visible to the whole workgroup.
+        workgroupBarrier();
+        if lane % TEAM < step {
+            partial[lane] += partial[lane + step];
+        }
+    }
+    // The frame's count is visible to its team.
+    workgroupBarrier();
+    if !has_data {
+        return;
+    }
+    let total = partial[lane / TEAM * TEAM];
+    if lane % TEAM == 0u {
+        atomicStore(&found[shape.blocks * shape.plane_words + frame_of(slot)], total);
+    }
+    if total != good[0] || total == 0u {
+        note_counts(slot, lane % TEAM);
+    }
+}

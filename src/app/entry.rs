@@ -1,0 +1,144 @@
+//! What a user may type into a field: "46 mrad", "2.2 α", "23+23", "512 × 512", "18,940".
+
+use crate::shape::Scan;
+
+/// The units that a length on the detector may have.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct DetectorUnits {
+    pub mrad_per_px: Option<f64>,
+    /// Radius of the bright-field disc, px.
+    pub alpha_px: Option<f64>,
+}
+
+impl DetectorUnits {
+    /// A length in px. A number without a unit is in mrad where the detector is calibrated, else in px.
+    ///
+    /// # Errors
+    /// Why it is no length, in words for the field.
+    pub fn length_px(&self, text: &str) -> Result<f64, String> {
+        let text = text.trim().to_lowercase();
+        let (number, unit) = split_unit(&text);
+        let size = sum(number)?;
+        let mrad = || self.mrad_per_px.ok_or("the detector has no calibration: type px");
+        let per_unit = match unit {
+            "" => 1.0 / self.mrad_per_px.unwrap_or(1.0),
+            "px" => 1.0,
+            "mrad" => 1.0 / mrad()?,
+            "rad" => 1e3 / mrad()?,
+            "α" | "a" | "alpha" => self.alpha_px.ok_or("the disc is not known: type px")?,
+            _ => return Err(format!("“{unit}” is no unit here: px, mrad or α")),
+        };
+        if size < 0.0 { Err("a length is not negative".into()) } else { Ok(size * per_unit) }
+    }
+}
+
+/// A position in px.
+///
+/// # Errors
+/// Why it is none.
+pub fn position_px(text: &str) -> Result<f64, String> {
+    let text = text.trim().to_lowercase();
+    match split_unit(&text) {
+        (number, "" | "px") => sum(number),
+        (_, unit) => Err(format!("“{unit}” is no unit here: px")),
+    }
+}
+
+/// A value of the picture.
+///
+/// # Errors
+/// Why it is none.
+pub fn value(text: &str) -> Result<f64, String> {
+    let text = text.trim().to_lowercase();
+    let exponent = text.replace(" × 10", "e").replace(['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹', '⁻'], "");
+    if exponent != text && exponent.ends_with('e') {
+        return scientific(&text);
+    }
+    sum(text.split_whitespace().next().unwrap_or_default())
+}
+
+/// "512 × 512", "512x512", "512, 512": rows, then columns.
+///
+/// # Errors
+/// Why it is no scan shape.
+pub fn scan(text: &str) -> Result<Scan, String> {
+    let parts: Vec<&str> = text.split(['×', 'x', 'X', '*', ',', ' ']).filter(|part| !part.is_empty()).collect();
+    let side = |part: &str| part.parse().ok().filter(|&side: &u32| (1..=1 << 20).contains(&side));
+    match parts.as_slice() {
+        [rows, cols] => side(rows).zip(side(cols)).map(|(rows, cols)| Scan { rows, cols }),
+        _ => None,
+    }
+    .ok_or_else(|| "a scan is rows × columns, for example 256 × 256".into())
+}
+
+fn split_unit(text: &str) -> (&str, &str) {
+    let is_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | ',' | '+' | '-' | '−' | ' ' | '\u{202f}');
+    let end = text.find(|c| !is_number(c)).unwrap_or(text.len());
+    (text[..end].trim(), text[end..].trim())
+}
+
+/// "23+23" is 46; commas part thousands.
+fn sum(text: &str) -> Result<f64, String> {
+    let clean: String = text.chars().filter(|c| !matches!(c, ',' | ' ' | '\u{202f}')).collect();
+    let clean = clean.replace('−', "-");
+    let terms = clean.split('+').map(|term| term.parse::<f64>().ok().filter(|term| term.is_finite()));
+    let total: Option<f64> = terms.sum();
+    total.ok_or_else(|| format!("“{text}” is no number"))
+}
+
+fn scientific(text: &str) -> Result<f64, String> {
+    let plain: String = text
+        .chars()
+        .map(|c| match c {
+            '⁻' => '-',
+            '⁰' => '0',
+            '¹' => '1',
+            '²' => '2',
+            '³' => '3',
+            '⁴' => '4',
+            '⁵' => '5',
+            '⁶' => '6',
+            '⁷' => '7',
+            '⁸' => '8',
+            '⁹' => '9',
+            '−' => '-',
+            c => c,
+        })
+        .collect();
+    plain.replace(" × 10", "e").trim().parse().map_err(|_| format!("“{text}” is no number"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const UNITS: DetectorUnits = DetectorUnits { mrad_per_px: Some(0.5), alpha_px: Some(30.0) };
+
+    #[test]
+    fn lengths_take_units_and_sums() {
+        assert_eq!(UNITS.length_px("46 mrad"), Ok(92.0));
+        assert_eq!(UNITS.length_px("23+23"), Ok(92.0));
+        assert_eq!(UNITS.length_px("70 px"), Ok(70.0));
+        assert_eq!(UNITS.length_px("2.2α"), Ok(66.0));
+        assert_eq!(DetectorUnits::default().length_px("12.5"), Ok(12.5));
+    }
+
+    #[test]
+    fn a_wrong_entry_says_why() {
+        assert!(UNITS.length_px("5 inch").is_err_and(|why| why.contains("inch")));
+        assert!(UNITS.length_px("-3").is_err());
+        assert!(UNITS.length_px("").is_err());
+        assert!(DetectorUnits::default().length_px("5 mrad").is_err_and(|why| why.contains("calibration")));
+        assert!(scan("512").is_err() && scan("0 x 5").is_err() && scan("a × b").is_err());
+    }
+
+    #[test]
+    fn what_the_page_writes_can_be_typed_back() {
+        for v in [0.0, 18_940.0, 0.4125, -12.5, 1.24e6, 2.5e-4] {
+            let text = crate::display::value(v);
+            assert_eq!(value(&text), Ok(v), "{text}");
+        }
+        assert_eq!(scan("512 × 256"), Ok(Scan { rows: 512, cols: 256 }));
+        assert_eq!(scan("512x256"), Ok(Scan { rows: 512, cols: 256 }));
+    }
+}

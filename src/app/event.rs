@@ -1,0 +1,204 @@
+//! Everything that can happen to the page: by the loader, by the user, by the engine.
+
+use std::rc::Rc;
+
+use super::{
+    command::{Command, Panel},
+    state::{PatternOf, Product},
+};
+use crate::{
+    Error, Result,
+    acquisition::Acquisition,
+    display::{ColourMap, Scale},
+    engine::{FrameFault, FrameState, Moments, Pattern, PatternSum, PixelSet, ScanSums},
+};
+
+pub enum Event {
+    // ---- the loader ----
+    /// The adapter is known.
+    Computer(Computer),
+    /// Files were handed over; their metadata is being read.
+    Opening { files: u32 },
+    /// Several sets were dropped together: the user chooses.
+    Choice(Vec<Rc<Acquisition>>),
+    /// A set is open; none of its patterns is decoded yet. Sent by `Handle::opened`.
+    Metadata(Rc<Acquisition>),
+    Progress(Progress),
+    /// The first batch is decoded: the disc is fitted to its mean pattern, and then frozen.
+    FirstBatch,
+    /// More patterns are decoded, or states of patterns have changed.
+    BatchReady,
+    /// Detector pixels that turned out to be bad (sentinel in every pattern); they replace those said before.
+    BadPixelsFound(PixelSet),
+    Memory(Memory),
+    /// Lines for the information panel: how it was read. Replaces what was reported before.
+    Report(Report),
+    /// The last pattern is decoded.
+    Done,
+    /// Reading was stopped; what was read stays.
+    Cancelled,
+    /// The set cannot be opened, or reading it cannot go on.
+    Failed(Error),
+    /// To be told beside the data.
+    Notice(Error),
+
+    // ---- the user ----
+    Do(Command),
+    /// A panel was focused or touched.
+    Select(Panel),
+    Press { panel: Panel, at: [f64; 2], button: Button, reach: f64 },
+    Drag { at: [f64; 2], fine: bool, constrained: bool },
+    Release,
+    /// The pointer is over a view, or left it.
+    Hover(Option<(Panel, [f64; 2])>),
+    Wheel { panel: Panel, at: [f64; 2], delta: f64 },
+    /// A handle of the range was taken, or the span between both.
+    HoldLimit { panel: Panel, end: End },
+    /// The held limit is at this part of the histogram, 0 to 1.
+    DragLimit { position: f64 },
+    NudgeLimit { panel: Panel, end: End, steps: f64 },
+    AutoRange(Panel),
+    SetScale(Panel, Scale),
+    SetMap(Panel, ColourMap),
+    SetPattern(PatternOf),
+    Enter(Entry, String),
+    /// The step of a keyboard nudge comes with its modifiers: 1, 10 or 0.1.
+    Step(Command, f64),
+    /// Sides of the two views, CSS px.
+    Resized { side: f64 },
+    /// The whole view at once: automation, or the address.
+    SetState(Box<super::ViewState>),
+
+    // ---- the engine ----
+    Answered { set_id: u32, lane: Lane, answer: Result<Answer>, states: Vec<FrameState>, faults: Vec<FrameFault>, ms: f64 },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Button {
+    /// Left button, pen or finger.
+    Main,
+    /// Middle or right button: pans.
+    Pan,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    Low,
+    High,
+    /// Both limits together.
+    Span,
+}
+
+/// A field that takes what is typed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Entry {
+    Low(Panel),
+    High(Panel),
+    Inner,
+    Outer,
+    Width,
+    Height,
+    CentreX,
+    CentreY,
+    ScanShape,
+}
+
+/// What the page does for the user; given to `main` when the page starts.
+pub enum Effect {
+    Ask { set_id: u32, lane: Lane, ask: Ask },
+    Cancel,
+    OpenDemo,
+    UseCpu,
+    Choose(u32),
+    /// The scan shape was changed; the loader may note it.
+    ScanShape(crate::shape::Scan),
+    /// Page actions that need the browser.
+    Page(Command),
+}
+
+/// Who waits for an answer. One request of a lane is in flight; when it is back, the newest wish goes out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lane {
+    Image,
+    Pattern,
+    Shelf,
+}
+
+/// A question to the engine.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Ask {
+    Sums(Product, PixelSet),
+    Moments(PixelSet),
+    Pattern(u32),
+    /// Sum and maximum over all patterns.
+    Patterns,
+}
+
+pub enum Answer {
+    Sums(Product, ScanSums),
+    Moments(Moments),
+    Pattern(u32, Pattern),
+    Patterns(PatternSum),
+}
+
+/// The machine, as far as the browser tells.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Computer {
+    pub adapter: String,
+    pub gpu: GpuSupport,
+    /// Bytes that sets may take; 0 when not known.
+    pub memory: u64,
+    pub largest_buffer: u64,
+    /// Why there is no WebGPU, in words; empty when there is.
+    pub reason: String,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum GpuSupport {
+    /// Not asked yet.
+    #[default]
+    Unknown,
+    Ready,
+    /// An adapter that computes on the processor (SwiftShader).
+    Software,
+    /// No WebGPU, or no adapter.
+    None,
+    /// The user chose the processor.
+    Cpu,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Progress {
+    pub bytes_read: u64,
+    pub bytes_total: u64,
+    /// Mean of the last two seconds.
+    pub bytes_per_s: f64,
+    pub frames_decoded: u32,
+    pub files_done: u32,
+    pub files_total: u32,
+}
+
+/// What the resident patterns take.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Memory {
+    pub on_cpu: bool,
+    pub bytes: u64,
+    /// 0 when not known.
+    pub budget: u64,
+}
+
+/// How a set was read, for the information panel.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Report {
+    /// Resident form, kernel, adapter, limits ...: name and value.
+    pub rows: Vec<(String, String)>,
+    pub stages: Vec<StageTime>,
+}
+
+/// When a stage of the load ran, ms since open.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StageTime {
+    pub name: String,
+    pub start_ms: f64,
+    pub end_ms: f64,
+}

@@ -1,0 +1,221 @@
+//! One table of keys: it dispatches, and it makes the sheet that `?` shows.
+
+use super::{
+    command::{Command, Panel},
+    state::Product,
+};
+
+/// Where a key works.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    Anywhere,
+    /// The selected panel.
+    Panel,
+    /// The pattern is selected.
+    Detector,
+    /// The image is selected.
+    Scan,
+}
+
+impl Scope {
+    pub const ALL: [Self; 4] = [Self::Anywhere, Self::Panel, Self::Detector, Self::Scan];
+
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Anywhere => "Anywhere",
+            Self::Panel => "Selected panel",
+            Self::Detector => "Detector (pattern has focus)",
+            Self::Scan => "Scan (image has focus)",
+        }
+    }
+
+    fn holds(self, selected: Panel) -> bool {
+        match self {
+            Self::Anywhere | Self::Panel => true,
+            Self::Detector => selected == Panel::Pattern,
+            Self::Scan => selected == Panel::Image,
+        }
+    }
+}
+
+/// A line of the sheet: what is shown, and the presses that do it.
+pub struct Entry {
+    pub scope: Scope,
+    /// Keys as they are drawn.
+    pub shown: &'static [&'static str],
+    pub text: &'static str,
+    pub presses: &'static [(Press, Command)],
+}
+
+/// One key with its modifiers. Letters go by what they print, digits by where they lie (AZERTY).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Press {
+    /// A lower-case letter, without and with Shift.
+    Letter(char),
+    ShiftLetter(char),
+    /// The row of digits, 0 to 9.
+    Digit(u8),
+    ShiftDigit(u8),
+    /// What the key prints, however it was reached.
+    Sign(&'static str),
+    /// A named key; modifiers change the step.
+    Named(&'static str),
+}
+
+/// A press as the browser tells it.
+#[derive(Clone, Copy, Debug)]
+pub struct Stroke<'a> {
+    pub key: &'a str,
+    pub code: &'a str,
+    pub shift: bool,
+    pub control: bool,
+}
+
+/// What `stroke` does while `selected` is the selected panel.
+pub fn command(stroke: Stroke, selected: Panel) -> Option<Command> {
+    let entries = TABLE.iter().filter(|entry| entry.scope.holds(selected));
+    let mut presses = entries.flat_map(|entry| entry.presses);
+    presses.find(|(press, _)| press.is(stroke)).map(|(_, command)| *command)
+}
+
+impl Press {
+    fn is(self, stroke: Stroke) -> bool {
+        let letter = |c: char| !stroke.control && stroke.key.chars().eq(std::iter::once(c));
+        let digit = |n: u8| !stroke.control && stroke.code.strip_prefix("Digit") == Some(DIGITS[usize::from(n)]);
+        match self {
+            Self::Letter(c) => letter(c) && !stroke.shift,
+            Self::ShiftLetter(c) => letter(c.to_ascii_uppercase()) && stroke.shift,
+            Self::Digit(n) => digit(n) && !stroke.shift,
+            Self::ShiftDigit(n) => digit(n) && stroke.shift,
+            Self::Sign(sign) => !stroke.control && stroke.key == sign,
+            Self::Named(name) => stroke.key == name,
+        }
+    }
+}
+
+const DIGITS: [&str; 10] = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
+
+use Command as Do;
+use Press::{Digit, Letter, Named, ShiftDigit, ShiftLetter, Sign};
+
+const ARROWS: &[(Press, Command)] = &[
+    (Named("ArrowUp"), Do::Nudge { rows: -1, cols: 0 }),
+    (Named("ArrowDown"), Do::Nudge { rows: 1, cols: 0 }),
+    (Named("ArrowLeft"), Do::Nudge { rows: 0, cols: -1 }),
+    (Named("ArrowRight"), Do::Nudge { rows: 0, cols: 1 }),
+];
+
+/// All keys, in the order of the sheet.
+pub const TABLE: &[Entry] = &[
+    entry(Scope::Anywhere, &["?"], "keys", &[(Sign("?"), Do::Keys)]),
+    entry(Scope::Anywhere, &["Esc"], "cancel: drag, reading, message", &[(Named("Escape"), Do::Escape)]),
+    entry(
+        Scope::Anywhere,
+        &["O", "Shift O"],
+        "open files, folder",
+        &[(Letter('o'), Do::OpenFiles), (ShiftLetter('o'), Do::OpenFolder)],
+    ),
+    entry(Scope::Anywhere, &["I"], "information", &[(Letter('i'), Do::Information)]),
+    entry(Scope::Anywhere, &["T"], "theme", &[(Letter('t'), Do::Theme)]),
+    entry(Scope::Anywhere, &["Q"], "image ⇄ pattern", &[(Letter('q'), Do::OtherPanel)]),
+    entry(Scope::Anywhere, &["1"], "BF", &[(Digit(1), Do::Product(Product::Bf))]),
+    entry(Scope::Anywhere, &["2"], "ABF", &[(Digit(2), Do::Product(Product::Abf))]),
+    entry(
+        Scope::Anywhere,
+        &["3", "Shift 3"],
+        "ADF, DF",
+        &[(Digit(3), Do::Product(Product::Adf)), (ShiftDigit(3), Do::Product(Product::Df))],
+    ),
+    entry(Scope::Anywhere, &["4"], "HAADF", &[(Digit(4), Do::Product(Product::Haadf))]),
+    entry(Scope::Anywhere, &["5"], "custom detector", &[(Digit(5), Do::Product(Product::Custom))]),
+    entry(Scope::Anywhere, &["6"], "sum", &[(Digit(6), Do::Product(Product::Sum))]),
+    entry(
+        Scope::Anywhere,
+        &["7", "Shift 7"],
+        "centre of mass: x, next of x, y, magnitude",
+        &[(Digit(7), Do::Product(Product::ComX)), (ShiftDigit(7), Do::NextCom)],
+    ),
+    entry(Scope::Panel, &["F", "Shift F"], "fit this, all", &[(Letter('f'), Do::Fit), (ShiftLetter('f'), Do::FitAll)]),
+    entry(Scope::Panel, &["R"], "reset view and range", &[(Letter('r'), Do::Reset)]),
+    entry(
+        Scope::Panel,
+        &["+", "−"],
+        "zoom",
+        &[(Sign("+"), Do::ZoomIn), (Sign("="), Do::ZoomIn), (Sign("-"), Do::ZoomOut), (Sign("−"), Do::ZoomOut)],
+    ),
+    entry(Scope::Panel, &["L"], "next scale", &[(Letter('l'), Do::NextScale)]),
+    entry(Scope::Panel, &["C"], "next colour map", &[(Letter('c'), Do::NextMap)]),
+    entry(
+        Scope::Panel,
+        &["B", "Shift B"],
+        "auto range, lock",
+        &[(Letter('b'), Do::AutoRange), (ShiftLetter('b'), Do::LockRange)],
+    ),
+    entry(Scope::Panel, &["H"], "hide overlays", &[(Letter('h'), Do::Overlays)]),
+    entry(Scope::Detector, &["← ↑ → ↓"], "move 1 px; Shift 10, Ctrl 0.1", ARROWS),
+    entry(Scope::Anywhere, &["[", "]"], "outer radius − +", &[(Sign("["), Do::Grow(-1)), (Sign("]"), Do::Grow(1))]),
+    entry(Scope::Anywhere, &["{", "}"], "inner radius − +", &[(Sign("{"), Do::Hollow(-1)), (Sign("}"), Do::Hollow(1))]),
+    entry(Scope::Anywhere, &["D"], "next detector shape", &[(Letter('d'), Do::NextShape)]),
+    entry(Scope::Anywhere, &["X"], "invert", &[(Letter('x'), Do::Invert)]),
+    entry(Scope::Anywhere, &["A"], "find disc, centre", &[(Letter('a'), Do::FindDisc)]),
+    entry(Scope::Anywhere, &["N"], "type the numbers", &[(Letter('n'), Do::TypeNumbers)]),
+    entry(Scope::Scan, &["← ↑ → ↓"], "move 1 position; Shift 10", ARROWS),
+    entry(
+        Scope::Scan,
+        &["Home", "End"],
+        "line start, end",
+        &[(Named("Home"), Do::LineStart), (Named("End"), Do::LineEnd)],
+    ),
+    entry(Scope::Scan, &["V"], "what the pattern shows", &[(Letter('v'), Do::NextPattern)]),
+];
+
+const fn entry(
+    scope: Scope,
+    shown: &'static [&'static str],
+    text: &'static str,
+    presses: &'static [(Press, Command)],
+) -> Entry {
+    Entry { scope, shown, text, presses }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn press(key: &str, code: &str, shift: bool) -> Option<Command> {
+        command(Stroke { key, code, shift, control: false }, Panel::Image)
+    }
+
+    #[test]
+    fn letters_go_by_what_they_print_and_digits_by_where_they_lie() {
+        assert_eq!(press("o", "KeyO", false), Some(Command::OpenFiles));
+        assert_eq!(press("O", "KeyO", true), Some(Command::OpenFolder));
+        assert_eq!(press("&", "Digit1", false), Some(Command::Product(Product::Bf)), "AZERTY");
+        assert_eq!(press("{", "Digit4", true), Some(Command::Hollow(-1)));
+    }
+
+    #[test]
+    fn control_leaves_letters_to_the_browser_but_makes_small_steps() {
+        let stroke = |key, code| Stroke { key, code, shift: false, control: true };
+        assert_eq!(command(stroke("o", "KeyO"), Panel::Image), None);
+        let left = Command::Nudge { rows: 0, cols: -1 };
+        assert_eq!(command(stroke("ArrowLeft", "ArrowLeft"), Panel::Pattern), Some(left));
+    }
+
+    #[test]
+    fn no_press_means_two_things_in_one_scope() {
+        let overlap = |a: Scope, b: Scope| a == b || a == Scope::Anywhere || b == Scope::Anywhere || a == Scope::Panel;
+        for (place, a) in TABLE.iter().enumerate() {
+            for b in TABLE[place + 1..].iter().filter(|b| overlap(a.scope, b.scope)) {
+                for (press, _) in a.presses {
+                    assert!(
+                        b.presses.iter().all(|(other, _)| other != press),
+                        "{press:?} in {} and {}",
+                        a.text,
+                        b.text
+                    );
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! The open set: what its files mean, what the engine has answered, and what is still wanted.
+
+use std::{collections::HashMap, rc::Rc};
+
+use super::{
+    detector::{self, preset},
+    event::{Answer, Ask, Lane, Memory, Progress, Report},
+    pictures,
+    state::{PatternOf, Product, ViewState},
+};
+use crate::{
+    acquisition::{Acquisition, ScanChoice},
+    display::Field,
+    engine::{FrameFault, FrameState, Moments, Pattern, PatternSum, PixelSet, ScanSums},
+    products::DetectorShape,
+    shape::{Detector, Scan},
+};
+
+/// How far reading has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reading {
+    Going,
+    Done,
+    /// Stopped by the user or by a fault; what was read stays.
+    Stopped,
+}
+
+/// A wish, told so exactly that two equal wishes have equal answers.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Want {
+    Sums { product: Product, shape: Option<DetectorShape>, inverted: bool, version: Version },
+    Moments(Version),
+    Pattern { frame: u32, version: Version },
+    Patterns(Version),
+}
+
+/// Grows with every batch, and with every change of the bad pixels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Version {
+    batches: u32,
+    bad: u32,
+}
+
+/// When the bright-field disc is to be fitted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Fit {
+    /// No pattern is read yet.
+    Waiting,
+    /// To the mean of what is read; the view takes it.
+    Wanted,
+    /// To the mean of all patterns; it is only compared with the frozen one.
+    Check,
+    Frozen,
+}
+
+pub struct OpenSet {
+    pub id: u32,
+    pub acquisition: Rc<Acquisition>,
+    pub scan: ScanChoice,
+    /// Pixels that count nowhere: the file's mask and those found while reading.
+    pub bad: PixelSet,
+    /// How many of them the file's mask does not name.
+    pub bad_found: u32,
+    pub states: Vec<FrameState>,
+    pub faults: Vec<FrameFault>,
+    /// The failed patterns were told in a message.
+    pub faults_told: bool,
+    pub reading: Reading,
+    pub progress: Progress,
+    pub memory: Memory,
+    pub report: Report,
+    pub fit: Fit,
+    pub version: Version,
+    pub sums: HashMap<Product, (Want, ScanSums)>,
+    pub moments: Option<(Want, Moments)>,
+    pub pattern: Option<(Want, u32, Pattern)>,
+    pub patterns: Option<(Want, PatternSum)>,
+    /// What each lane is waiting for.
+    in_flight: [Option<Want>; 3],
+    /// What the engine could not answer; not asked again.
+    refused: Vec<Want>,
+}
+
+impl OpenSet {
+    pub fn new(id: u32, acquisition: Rc<Acquisition>) -> Self {
+        let detector = acquisition.detector;
+        let bad = PixelSet { detector, words: acquisition.bad_pixels.bits(detector) };
+        Self {
+            id,
+            scan: acquisition.scan.clone(),
+            bad,
+            bad_found: 0,
+            states: vec![FrameState::Unread; acquisition.frames as usize],
+            faults: Vec::new(),
+            faults_told: false,
+            reading: Reading::Going,
+            progress: Progress::default(),
+            memory: Memory::default(),
+            report: Report::default(),
+            fit: Fit::Waiting,
+            version: Version::default(),
+            sums: HashMap::new(),
+            moments: None,
+            pattern: None,
+            patterns: None,
+            in_flight: [None, None, None],
+            refused: Vec::new(),
+            acquisition,
+        }
+    }
+
+    pub fn detector(&self) -> Detector {
+        self.acquisition.detector
+    }
+
+    pub fn shape(&self) -> Scan {
+        self.scan.shape
+    }
+
+    pub fn signed(&self) -> bool {
+        self.acquisition.dtype.is_signed()
+    }
+
+    pub fn batch_came(&mut self) {
+        self.version.batches += 1;
+    }
+
+    /// Takes pixels found bad while reading; they are added to the mask's.
+    pub fn set_bad(&mut self, found: &PixelSet) {
+        let mask = PixelSet { detector: self.bad.detector, words: self.acquisition.bad_pixels.bits(self.bad.detector) };
+        self.bad_found = found.without(&mask).count();
+        self.bad.words = mask.words.iter().zip(&found.words).map(|(mask, found)| mask | found).collect();
+        self.version.bad += 1;
+    }
+
+    /// The frame at a scan position, row-major.
+    pub fn frame_at(&self, [row, col]: [u32; 2]) -> u32 {
+        row.saturating_mul(self.shape().cols).saturating_add(col)
+    }
+
+    /// Where the cursor is: as set, or on the first pattern that was read.
+    pub fn cursor(&self, state: &ViewState) -> [u32; 2] {
+        let Scan { rows, cols } = self.shape();
+        match state.cursor {
+            Some([row, col]) => [row.min(rows.max(1) - 1), col.min(cols.max(1) - 1)],
+            None => {
+                let first = self.states.iter().position(|&state| state == FrameState::Valid).unwrap_or(0) as u32;
+                [first / cols.max(1), first % cols.max(1)]
+            }
+        }
+    }
+
+    /// The detector that makes `product`, and whether it is everything outside; `None` for products of all
+    /// pixels, or before the disc is known.
+    pub fn shape_of(&self, product: Product, state: &ViewState) -> Option<(DetectorShape, bool)> {
+        let base = if product == Product::Custom { Product::Bf } else { product };
+        let ready = || state.disc.and_then(|disc| preset(base, disc, self.detector()));
+        match (product, &state.custom) {
+            (Product::Custom, Some(shape)) => Some((shape.clone(), state.inverted)),
+            _ => ready(),
+        }
+    }
+
+    /// What makes `product` now; `None` while it cannot be made.
+    pub fn want(&self, product: Product, state: &ViewState) -> Option<Want> {
+        if product.is_com() {
+            return Some(Want::Moments(self.version));
+        }
+        let version = self.version;
+        match self.shape_of(product, state) {
+            None if product != Product::Sum => None,
+            None => Some(Want::Sums { product, shape: None, inverted: false, version }),
+            Some((shape, inverted)) => Some(Want::Sums { product, shape: Some(shape), inverted, version }),
+        }
+    }
+
+    /// What makes the pattern panel now.
+    pub fn want_pattern(&self, state: &ViewState) -> Want {
+        if state.pattern != PatternOf::Cursor {
+            return Want::Patterns(self.version);
+        }
+        let frame = self.frame_at(self.cursor(state));
+        let version = self.version;
+        match &self.pattern {
+            // A decoded pattern never changes.
+            Some((want, at, pattern)) if *at == frame && pattern.state == FrameState::Valid => want.clone(),
+            _ => Want::Pattern { frame, version },
+        }
+    }
+
+    /// Whether the answer to `want` is here.
+    pub fn has(&self, want: &Want) -> bool {
+        let kept = match want {
+            Want::Sums { product, .. } => self.sums.get(product).map(|(kept, _)| kept),
+            Want::Moments(_) => self.moments.as_ref().map(|(kept, _)| kept),
+            Want::Pattern { .. } => self.pattern.as_ref().map(|(kept, ..)| kept),
+            Want::Patterns(_) => self.patterns.as_ref().map(|(kept, _)| kept),
+        };
+        kept == Some(want)
+    }
+
+    pub fn is_idle(&self, lane: Lane) -> bool {
+        self.in_flight[lane as usize].is_none()
+    }
+
+    /// Whether the answer to `want` is neither here, nor on its way, nor was it refused.
+    pub fn may_ask(&self, want: &Want) -> bool {
+        !self.has(want) && !self.refused.contains(want) && !self.in_flight.iter().flatten().any(|other| other == want)
+    }
+
+    /// The question for `want`, if the lane is free and it may be asked.
+    pub fn ask(&mut self, lane: Lane, want: Want) -> Option<Ask> {
+        if !self.is_idle(lane) || !self.may_ask(&want) {
+            return None;
+        }
+        let all = PixelSet::of(self.detector(), |_, _| true);
+        let ask = match &want {
+            Want::Sums { product, shape, inverted, .. } => {
+                let pixels = shape.as_ref().map_or(all, |shape| detector::pixels(shape, self.detector(), *inverted));
+                Ask::Sums(*product, pixels.without(&self.bad))
+            }
+            Want::Moments(_) => Ask::Moments(all.without(&self.bad)),
+            Want::Pattern { frame, .. } => Ask::Pattern(*frame),
+            Want::Patterns(_) => Ask::Patterns,
+        };
+        self.in_flight[lane as usize] = Some(want);
+        Some(ask)
+    }
+
+    /// Keeps an answer; returns what was wanted.
+    pub fn keep(&mut self, lane: Lane, answer: Answer) -> Option<Want> {
+        let want = self.in_flight[lane as usize].take()?;
+        match answer {
+            Answer::Sums(product, sums) => {
+                self.sums.insert(product, (want.clone(), sums));
+            }
+            Answer::Moments(moments) => self.moments = Some((want.clone(), moments)),
+            Answer::Pattern(frame, pattern) => self.pattern = Some((want.clone(), frame, pattern)),
+            Answer::Patterns(patterns) => self.patterns = Some((want.clone(), patterns)),
+        }
+        Some(want)
+    }
+
+    /// The engine could not answer; the same is not asked again.
+    pub fn refuse(&mut self, lane: Lane) {
+        if let Some(want) = self.in_flight[lane as usize].take() {
+            self.refused.push(want);
+        }
+    }
+
+    /// The picture of `product` from the last answer; `None` before the first.
+    pub fn field(&self, product: Product) -> Option<Field> {
+        if product.is_com() {
+            let (_, moments) = self.moments.as_ref()?;
+            return Some(pictures::com(product, moments, &self.states, self.shape(), self.signed()));
+        }
+        let (_, sums) = self.sums.get(&product)?;
+        Some(pictures::sums(sums, &self.states, self.shape(), self.signed()))
+    }
+
+    /// The picture of the pattern panel from the last answer.
+    pub fn pattern_field(&self, of: PatternOf) -> Option<Field> {
+        if of == PatternOf::Cursor {
+            let (.., pattern) = self.pattern.as_ref()?;
+            return Some(pictures::pattern(pattern, &self.bad, self.acquisition.dtype));
+        }
+        let (_, patterns) = self.patterns.as_ref()?;
+        Some(pictures::patterns(of, patterns, &self.bad, self.signed()))
+    }
+
+    pub fn count(&self, kind: impl Fn(FrameState) -> bool) -> u32 {
+        self.states.iter().filter(|&&state| kind(state)).count() as u32
+    }
+}

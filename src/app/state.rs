@@ -1,0 +1,311 @@
+//! The whole view as plain data: what automation sets, and what the URL hash holds.
+//!
+//! Positions are [row, col]; detector positions in px with pixel centres at whole numbers.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    display::{ColourMap, Limits, Scale},
+    products::{DetectorShape, Disc},
+};
+
+/// Everything that decides what is shown, data aside.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ViewState {
+    pub product: Product,
+    /// The detector of [`Product::Custom`]; `None` until something was moved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub custom: Option<DetectorShape>,
+    /// The detector is everything outside its shape.
+    #[serde(skip_serializing_if = "is_default")]
+    pub inverted: bool,
+    /// The bright-field disc; presets scale with it. `None` until it was found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disc: Option<Disc>,
+    /// Scan position whose pattern is shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<[u32; 2]>,
+    pub pattern: PatternOf,
+    /// Scan shape as entered, [rows, cols]; `None`: as the files say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scan: Option<[u32; 2]>,
+    #[serde(skip_serializing_if = "is_default")]
+    pub looks: Looks,
+    #[serde(skip_serializing_if = "is_default")]
+    pub image_view: Zoom,
+    #[serde(skip_serializing_if = "is_default")]
+    pub pattern_view: Zoom,
+    #[serde(skip_serializing_if = "is_default")]
+    pub overlays: Overlays,
+}
+
+/// What the image shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Product {
+    #[default]
+    Bf,
+    Abf,
+    Adf,
+    Haadf,
+    Df,
+    Custom,
+    Sum,
+    ComX,
+    ComY,
+    Com,
+}
+
+impl Product {
+    /// In the order of the shelf.
+    pub const ALL: [Self; 10] = [
+        Self::Bf,
+        Self::Abf,
+        Self::Adf,
+        Self::Haadf,
+        Self::Df,
+        Self::Custom,
+        Self::Sum,
+        Self::ComX,
+        Self::ComY,
+        Self::Com,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Bf => "BF",
+            Self::Abf => "ABF",
+            Self::Adf => "ADF",
+            Self::Haadf => "HAADF",
+            Self::Df => "DF",
+            Self::Custom => "Custom",
+            Self::Sum => "Sum",
+            Self::ComX => "CoM x",
+            Self::ComY => "CoM y",
+            Self::Com => "|CoM|",
+        }
+    }
+
+    pub fn is_com(self) -> bool {
+        matches!(self, Self::ComX | Self::ComY | Self::Com)
+    }
+
+    /// Which look it is drawn with.
+    pub fn family(self) -> Family {
+        match self {
+            Self::ComX | Self::ComY => Family::Signed,
+            Self::Com => Family::Magnitude,
+            _ => Family::Image,
+        }
+    }
+}
+
+/// What the pattern panel shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PatternOf {
+    #[default]
+    Cursor,
+    Mean,
+    Max,
+}
+
+impl PatternOf {
+    pub const ALL: [Self; 3] = [Self::Cursor, Self::Mean, Self::Max];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Cursor => "At cursor",
+            Self::Mean => "Mean",
+            Self::Max => "Maximum",
+        }
+    }
+
+    pub fn next(self) -> Self {
+        match self {
+            Self::Cursor => Self::Mean,
+            Self::Mean => Self::Max,
+            Self::Max => Self::Cursor,
+        }
+    }
+}
+
+/// Products that share scale, colour map and range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    Image,
+    Signed,
+    Magnitude,
+    Pattern,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Looks {
+    pub image: Look,
+    pub signed: Look,
+    pub magnitude: Look,
+    pub pattern: Look,
+}
+
+impl Looks {
+    pub fn of(&self, family: Family) -> &Look {
+        match family {
+            Family::Image => &self.image,
+            Family::Signed => &self.signed,
+            Family::Magnitude => &self.magnitude,
+            Family::Pattern => &self.pattern,
+        }
+    }
+
+    pub fn of_mut(&mut self, family: Family) -> &mut Look {
+        match family {
+            Family::Image => &mut self.image,
+            Family::Signed => &mut self.signed,
+            Family::Magnitude => &mut self.magnitude,
+            Family::Pattern => &mut self.pattern,
+        }
+    }
+}
+
+impl Looks {
+    /// Limits that are not locked go: they belong to another picture.
+    pub fn forget_limits(&mut self) {
+        for look in [&mut self.image, &mut self.signed, &mut self.magnitude, &mut self.pattern] {
+            look.limits = look.limits.filter(|_| look.locked);
+        }
+    }
+}
+
+impl Default for Looks {
+    fn default() -> Self {
+        let look = |scale, map| Look { scale, map, limits: None, locked: false };
+        Self {
+            image: look(Scale::Linear, ColourMap::Grey),
+            signed: look(Scale::Linear, ColourMap::RdBu),
+            magnitude: look(Scale::Linear, ColourMap::Inferno),
+            pattern: look(Scale::Log, ColourMap::Inferno),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Look {
+    pub scale: Scale,
+    pub map: ColourMap,
+    /// `None`: the percentiles decide.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limits: Option<Limits>,
+    /// Limits stay when another product is chosen.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub locked: bool,
+}
+
+/// Magnification over the fitted view, and the data position in the middle; `None` is the centre.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Zoom {
+    pub factor: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub centre: Option<[f64; 2]>,
+}
+
+impl Default for Zoom {
+    fn default() -> Self {
+        Self { factor: 1.0, centre: None }
+    }
+}
+
+/// Whether cursor and detector are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Overlays(pub bool);
+
+impl Default for Overlays {
+    fn default() -> Self {
+        Self(true)
+    }
+}
+
+impl Default for ViewState {
+    fn default() -> Self {
+        Self {
+            product: Product::default(),
+            custom: None,
+            inverted: false,
+            disc: None,
+            cursor: None,
+            pattern: PatternOf::default(),
+            scan: None,
+            looks: Looks::default(),
+            image_view: Zoom::default(),
+            pattern_view: Zoom::default(),
+            overlays: Overlays::default(),
+        }
+    }
+}
+
+impl ViewState {
+    /// The text after `#` in the address: JSON, percent-encoded where an address needs it.
+    pub fn to_hash(&self) -> String {
+        let json = serde_json::to_string(self).unwrap_or_default();
+        let mut hash = String::with_capacity(json.len() * 2);
+        for byte in json.bytes() {
+            match byte {
+                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b':' | b',' => hash.push(byte as char),
+                _ => hash.push_str(&format!("%{byte:02X}")),
+            }
+        }
+        hash
+    }
+
+    /// Reads what [`Self::to_hash`] wrote, with or without the `#`; `None` for anything else.
+    pub fn from_hash(hash: &str) -> Option<Self> {
+        let mut bytes = Vec::with_capacity(hash.len());
+        let mut rest = hash.strip_prefix('#').unwrap_or(hash).bytes();
+        while let Some(byte) = rest.next() {
+            if byte != b'%' {
+                bytes.push(byte);
+                continue;
+            }
+            let digit = |byte: u8| (byte as char).to_digit(16);
+            let (high, low) = (digit(rest.next()?)?, digit(rest.next()?)?);
+            bytes.push((high * 16 + low) as u8);
+        }
+        serde_json::from_slice(&bytes).ok()
+    }
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_view_survives_the_address() {
+        let state = ViewState {
+            product: Product::Adf,
+            custom: Some(DetectorShape::Annulus { centre: [96.4, 95.8], inner: 10.0, outer: 20.5 }),
+            disc: Some(Disc { centre: [96.4, 95.8], radius: 32.1 }),
+            cursor: Some([214, 287]),
+            looks: Looks {
+                pattern: Look { limits: Some(Limits { low: 0.0, high: 9.5 }), ..Looks::default().pattern },
+                ..Looks::default()
+            },
+            ..ViewState::default()
+        };
+        assert_eq!(ViewState::from_hash(&format!("#{}", state.to_hash())), Some(state));
+    }
+
+    #[test]
+    fn a_plain_view_is_a_short_address_and_nonsense_is_no_view() {
+        assert_eq!(ViewState::default().to_hash(), "%7B%22product%22:%22bf%22,%22pattern%22:%22cursor%22%7D");
+        for nonsense in ["", "#", "#%", "#%4", "#%zz", "#{\"product\":\"xyz\"}", "#{\"colour\":1}"] {
+            assert_eq!(ViewState::from_hash(nonsense), None, "{nonsense}");
+        }
+    }
+}

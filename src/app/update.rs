@@ -1,0 +1,270 @@
+//! What the loader and the engine tell, and what is asked next.
+
+use std::rc::Rc;
+
+use super::{
+    App, Level, Message,
+    command::Command,
+    event::{Answer, Effect, Event, Lane},
+    open_set::{Fit, Reading, OpenSet, Want},
+    state::{PatternOf, Product, Zoom},
+    words,
+};
+use crate::{Error, Kind, Result, acquisition::Acquisition, engine::PatternSum,
+    products::{Disc, find_disc},
+};
+
+/// Small pictures are asked for at most this often while the set is being read.
+const SHELF_REST_MS: f64 = 400.0;
+
+/// A disc that moved or grew by more than this is worth an offer, px.
+const DISC_TOLERANCE_PX: f64 = 0.5;
+
+impl App {
+    pub(super) fn take(&mut self, event: Event, effects: &mut Vec<Effect>) {
+        match event {
+            Event::Computer(computer) => self.computer = computer,
+            Event::Opening { files } => {
+                self.opening = Some(files);
+                (self.refusal, self.choice) = (None, Vec::new());
+                self.messages.clear();
+            }
+            Event::Choice(sets) => (self.choice, self.opening) = (sets, None),
+            Event::Metadata(acquisition) => self.open(acquisition),
+            Event::Failed(error) => self.fail(error),
+            Event::Notice(error) => self.tell(error),
+            Event::Progress(progress) => self.on_set(|set| set.progress = progress),
+            Event::Memory(memory) => self.on_set(|set| set.memory = memory),
+            Event::Report(report) => self.on_set(|set| set.report = report),
+            Event::FirstBatch => self.on_set(|set| {
+                set.batch_came();
+                set.fit = Fit::Wanted;
+            }),
+            Event::BatchReady => self.on_set(OpenSet::batch_came),
+            Event::BadPixelsFound(found) => self.on_set(|set| set.set_bad(&found)),
+            Event::Done => self.end(Reading::Done),
+            Event::Cancelled => {
+                self.opening = None;
+                self.end(Reading::Stopped);
+            }
+            Event::Answered { set_id, lane, answer, states, faults, ms } => {
+                if let Some(set) = self.set.as_mut().filter(|set| set.id == set_id) {
+                    (set.states, set.faults) = (states, faults);
+                    self.answered(lane, answer, ms);
+                }
+            }
+            event => self.user(event, effects),
+        }
+    }
+
+    fn on_set(&mut self, change: impl FnOnce(&mut OpenSet)) {
+        if let Some(set) = &mut self.set {
+            change(set);
+        }
+    }
+
+    fn open(&mut self, acquisition: Rc<Acquisition>) {
+        self.sets_opened += 1;
+        (self.opening, self.refusal, self.choice) = (None, None, Vec::new());
+        self.messages = acquisition.notices.iter().map(|error| Message::of(error.clone())).collect();
+        let mut set = OpenSet::new(self.sets_opened, acquisition);
+        if !std::mem::take(&mut self.state_is_given) {
+            let state = &mut self.state;
+            (state.custom, state.disc, state.cursor, state.scan, state.inverted) = (None, None, None, None, false);
+            (state.image_view, state.pattern_view) = (Zoom::default(), Zoom::default());
+            state.looks.forget_limits();
+        }
+        if let Some([rows, cols]) = self.state.scan {
+            words::enter_scan(&mut set, crate::shape::Scan { rows, cols });
+        }
+        (self.image, self.pattern, self.better_disc, self.image_ms) = (None, None, None, None);
+        self.thumbs.clear();
+        self.hold = None;
+        self.set = Some(set);
+    }
+
+    fn fail(&mut self, error: Error) {
+        let was_opening = self.opening.take().is_some();
+        let reading = self.set.as_ref().is_some_and(|set| set.reading == Reading::Going);
+        if self.set.is_none() {
+            self.refusal = Some(error);
+            return;
+        }
+        if reading && !was_opening {
+            self.end(Reading::Stopped);
+        }
+        self.messages.insert(0, Message { error, level: Level::Fault });
+    }
+
+    /// Tells it once.
+    fn tell(&mut self, error: Error) {
+        let message = Message::of(error);
+        if !self.messages.contains(&message) {
+            self.messages.push(message);
+        }
+    }
+
+    fn end(&mut self, reading: Reading) {
+        let Some(set) = self.set.as_mut().filter(|set| set.reading == Reading::Going) else { return };
+        set.reading = reading;
+        set.batch_came();
+        set.fit = if self.state.disc.is_none() { Fit::Wanted } else { Fit::Check };
+        (self.stale.image, self.stale.pattern) = (true, true);
+        if reading == Reading::Stopped {
+            self.messages.insert(0, Message { error: words::stopped(set), level: Level::Note });
+        }
+    }
+
+    fn answered(&mut self, lane: Lane, answer: Result<Answer>, ms: f64) {
+        let Some(set) = &mut self.set else { return };
+        let answer = match answer {
+            Ok(answer) => answer,
+            Err(error) => {
+                set.refuse(lane);
+                self.messages.insert(0, Message { error, level: Level::Fault });
+                return;
+            }
+        };
+        if lane == Lane::Image {
+            self.image_ms = Some(ms);
+        }
+        match set.keep(lane, answer) {
+            Some(Want::Sums { product, .. }) => self.refresh(&[product]),
+            Some(Want::Moments(_)) => self.refresh(&[Product::ComX, Product::ComY, Product::Com]),
+            Some(Want::Pattern { .. }) => self.stale.pattern |= self.state.pattern == PatternOf::Cursor,
+            Some(Want::Patterns(_)) => {
+                self.stale.pattern |= self.state.pattern != PatternOf::Cursor;
+                self.fit_disc();
+            }
+            None => {}
+        }
+        if self.set.as_ref().is_some_and(|set| set.reading == Reading::Done) {
+            self.tell_faults();
+        }
+    }
+
+    fn refresh(&mut self, products: &[Product]) {
+        self.stale.image |= products.contains(&self.state.product);
+        for product in products {
+            if !self.stale.thumbs.contains(product) {
+                self.stale.thumbs.push(*product);
+            }
+        }
+    }
+
+    /// Patterns that could not be unpacked are told once all are read.
+    fn tell_faults(&mut self) {
+        let Some(set) = &self.set else { return };
+        let told = |key: &str| self.messages.iter().any(|message| message.error.key == key);
+        if !set.faults.is_empty() && !set.faults_told && !told("corrupt_chunk") {
+            let message = Message { error: words::faults(set), level: Level::Warning };
+            self.messages.push(message);
+        }
+        self.on_set(|set| set.faults_told |= !set.faults.is_empty());
+    }
+
+    /// Takes the disc of the summed patterns where one is wanted; it is frozen then, so that no image jumps.
+    fn fit_disc(&mut self) {
+        let Some(set) = &mut self.set else { return };
+        let Some((_, patterns)) = set.patterns.as_ref() else { return };
+        let reading = set.reading == Reading::Going;
+        if patterns.frames == 0 && reading {
+            return;
+        }
+        let found = found_disc(patterns, set);
+        match set.fit {
+            Fit::Wanted => {
+                self.state.disc = self.state.disc.or(found).or_else(|| Some(middle(set)));
+                set.fit = Fit::Frozen;
+            }
+            Fit::Check => {
+                let differs = |new: &Disc| self.state.disc.is_some_and(|old| is_apart(old, *new));
+                self.better_disc = found.filter(differs);
+                set.fit = Fit::Frozen;
+            }
+            Fit::Waiting | Fit::Frozen => {}
+        }
+    }
+
+    /// The disc of all that is read now, taken at once: the user asked for it.
+    pub(super) fn find_disc_now(&mut self) {
+        let better = self.better_disc.take();
+        let Some(set) = &mut self.set else { return };
+        match better.or_else(|| set.patterns.as_ref().and_then(|(_, patterns)| found_disc(patterns, set))) {
+            Some(disc) => self.state.disc = Some(disc),
+            None => {
+                let error = Error::new(Kind::File, "no_disc", "No bright disc was found")
+                    .at("mean pattern")
+                    .expected("one disc that is brighter than what surrounds it")
+                    .action("Type centre and radius, or drag the detector");
+                self.messages.insert(0, Message { error, level: Level::Note });
+            }
+        }
+    }
+
+    /// Fills the free lanes: the chosen image and the pattern first, then the disc, then the shelf.
+    pub(super) fn ask_what_is_missing(&mut self, effects: &mut Vec<Effect>) {
+        if self.set.as_ref().is_some_and(|set| set.has(&Want::Patterns(set.version))) {
+            self.fit_disc();
+        }
+        let (now, state) = (self.now_ms, &self.state);
+        let Some(set) = &mut self.set else { return };
+        let mut ask = |set: &mut OpenSet, lane: Lane, want: Want| {
+            if let Some(ask) = set.ask(lane, want) {
+                effects.push(Effect::Ask { set_id: set.id, lane, ask });
+            }
+        };
+        if set.fit == Fit::Waiting && set.reading == Reading::Going {
+            return;
+        }
+        if let Some(want) = set.want(state.product, state) {
+            ask(set, Lane::Image, want);
+        }
+        let pattern = set.want_pattern(state);
+        ask(set, Lane::Pattern, pattern);
+        if matches!(set.fit, Fit::Wanted | Fit::Check) {
+            let patterns = Want::Patterns(set.version);
+            ask(set, Lane::Shelf, patterns);
+        }
+        let resting = set.reading == Reading::Going && now - self.shelf_asked_ms < SHELF_REST_MS;
+        let busy = !set.is_idle(Lane::Image) || !set.is_idle(Lane::Pattern) || !set.is_idle(Lane::Shelf);
+        if resting || busy || self.hold.is_some() {
+            return;
+        }
+        let wants = Product::ALL.iter().filter_map(|product| set.want(*product, state));
+        // Everything that a button may need is made in the end, the mean pattern for "Find disc" too.
+        let missing = wants.chain([Want::Patterns(set.version)]).find(|want| set.may_ask(want));
+        if let Some(want) = missing {
+            self.shelf_asked_ms = now;
+            ask(set, Lane::Shelf, want);
+        }
+    }
+}
+
+impl Message {
+    fn of(error: Error) -> Self {
+        let level = if words::is_note(&error) { Level::Note } else { Level::Warning };
+        Self { error, level }
+    }
+
+    /// Buttons beside "Hide": what is written on them, and what they do.
+    pub fn actions(&self) -> Vec<(&'static str, Command)> {
+        words::actions(&self.error)
+    }
+}
+
+fn found_disc(patterns: &PatternSum, set: &OpenSet) -> Option<Disc> {
+    find_disc(patterns, &set.bad)
+}
+
+/// Where no disc can be found, the middle of the detector and a quarter of it.
+fn middle(set: &OpenSet) -> Disc {
+    let detector = set.detector();
+    let (rows, cols) = (f64::from(detector.rows), f64::from(detector.cols));
+    Disc { centre: [(rows - 1.0) / 2.0, (cols - 1.0) / 2.0], radius: rows.min(cols) / 4.0 }
+}
+
+fn is_apart(a: Disc, b: Disc) -> bool {
+    (a.centre[0] - b.centre[0]).hypot(a.centre[1] - b.centre[1]) > DISC_TOLERANCE_PX
+        || (a.radius - b.radius).abs() > DISC_TOLERANCE_PX
+}

@@ -1,0 +1,489 @@
+//! What the user does: commands, drags, entries.
+
+use super::{
+    App, Camera, Command, Panel, Stale,
+    detector::{self, Grip},
+    entry::{self, DetectorUnits},
+    event::{Button, Effect, End, Entry, Event},
+    open_set::{Fit, OpenSet},
+    state::{Family, Look, Overlays, Product, ViewState, Zoom},
+    words,
+};
+use crate::{
+    display::{Axis, Limits},
+    products::DetectorShape,
+};
+
+/// What is held by the pointer, and the view as it was before: `Esc` puts it back.
+pub struct Hold {
+    pub what: Held,
+    before: Box<ViewState>,
+}
+
+pub enum Held {
+    Cursor,
+    /// The grip, the shape when it was taken, and where (data px, [row, col]).
+    Detector { grip: Grip, shape: DetectorShape, inverted: bool, from: [f64; 2] },
+    /// Where the pointer was last, CSS px.
+    Pan { panel: Panel, last: [f64; 2] },
+    /// A limit, and where on the histogram the span was taken.
+    Limit { panel: Panel, end: End, limits: Limits, from: Option<f64> },
+}
+
+/// Motion of the pointer that `Shift` leaves.
+const FINE: f64 = 0.1;
+
+impl App {
+    pub(super) fn user(&mut self, event: Event, effects: &mut Vec<Effect>) {
+        match event {
+            Event::Do(command) => self.obey(command, 1.0, effects),
+            Event::Step(command, step) => self.obey(command, step, effects),
+            Event::Select(panel) => self.selected = panel,
+            Event::Press { panel, at, button, reach } => self.press(panel, at, button, reach),
+            Event::Drag { at, fine, constrained } => self.drag(at, fine, constrained),
+            Event::Release => self.hold = None,
+            Event::Hover(hover) => self.hover = hover,
+            Event::Wheel { panel, at, delta } => self.zoom(panel, (-delta * 0.002).exp(), Some(at)),
+            Event::HoldLimit { panel, end } => self.hold_limit(panel, end),
+            Event::DragLimit { position } => self.drag_limit(position),
+            Event::NudgeLimit { panel, end, steps } => self.nudge_limit(panel, end, steps),
+            Event::AutoRange(panel) => self.set_limits(panel, None),
+            Event::SetScale(panel, scale) => self.change_look(panel, |look| look.scale = scale),
+            Event::SetMap(panel, map) => self.change_look(panel, |look| look.map = map),
+            Event::SetPattern(of) => {
+                self.state.pattern = of;
+                self.stale.pattern = true;
+            }
+            Event::Enter(field, text) => self.enter(field, &text, effects),
+            Event::Resized { side } => self.side = side,
+            Event::SetState(state) => self.set_state(*state),
+            _ => {}
+        }
+    }
+
+    fn obey(&mut self, command: Command, step: f64, effects: &mut Vec<Effect>) {
+        match command {
+            Command::OpenDemo => effects.push(Effect::OpenDemo),
+            Command::UseCpu => effects.push(Effect::UseCpu),
+            Command::Cancel => effects.push(Effect::Cancel),
+            Command::Choose(place) => effects.push(Effect::Choose(place)),
+            Command::Hide(message) if (message as usize) < self.messages.len() => {
+                self.messages.remove(message as usize);
+            }
+            Command::Hide(_) => {}
+            Command::HideGpuNotice => self.gpu_notice_hidden = true,
+            Command::Escape => self.escape(effects),
+            Command::Product(product) => self.choose(product),
+            Command::NextCom => self.choose(match self.state.product {
+                Product::ComX => Product::ComY,
+                Product::ComY => Product::Com,
+                _ => Product::ComX,
+            }),
+            Command::NextPattern => {
+                self.state.pattern = self.state.pattern.next();
+                self.stale.pattern = true;
+            }
+            Command::Disc => self.edit(detector::as_disc),
+            Command::Annulus => self.edit(detector::as_annulus),
+            Command::Rect => self.edit(detector::as_rect),
+            Command::NextShape => self.edit(|shape| match shape {
+                DetectorShape::Disc { .. } => detector::as_annulus(shape),
+                DetectorShape::Annulus { .. } => detector::as_rect(shape),
+                _ => detector::as_disc(shape),
+            }),
+            Command::Invert => {
+                self.edit(DetectorShape::clone);
+                self.state.inverted = !self.state.inverted;
+            }
+            Command::FindDisc => self.find_disc_now(),
+            Command::Grow(sign) => self.edit(|shape| detector::grown(shape, f64::from(sign) * step)),
+            Command::Hollow(sign) => self.edit(|shape| detector::hollowed(shape, f64::from(sign) * step)),
+            Command::Nudge { rows, cols } => self.nudge(f64::from(rows) * step, f64::from(cols) * step),
+            Command::LineStart => self.move_cursor(|[row, _], _| [row, 0]),
+            Command::LineEnd => self.move_cursor(|[row, _], cols| [row, cols - 1]),
+            Command::ScanShape(place) => {
+                let shape = self.set.as_ref().and_then(|set| set.scan.alternatives.get(place as usize));
+                if let Some(shape) = shape.copied() {
+                    self.set_scan(shape, effects);
+                }
+            }
+            Command::Fit => *self.zoom_mut(self.selected) = Zoom::default(),
+            Command::FitPanel(panel) => *self.zoom_mut(panel) = Zoom::default(),
+            Command::FitAll => (self.state.image_view, self.state.pattern_view) = Default::default(),
+            Command::Reset => {
+                *self.zoom_mut(self.selected) = Zoom::default();
+                self.set_limits(self.selected, None);
+            }
+            Command::ZoomIn => self.zoom(self.selected, 2f64.sqrt(), None),
+            Command::ZoomOut => self.zoom(self.selected, 0.5f64.sqrt(), None),
+            Command::NextScale => self.change_look(self.selected, |look| look.scale = look.scale.next()),
+            Command::NextMap => self.change_look(self.selected, |look| look.map = look.map.next()),
+            Command::AutoRange => self.set_limits(self.selected, None),
+            Command::LockRange => self.lock_range(),
+            Command::Overlays => self.state.overlays = Overlays(!self.state.overlays.0),
+            Command::OtherPanel => {
+                self.selected = self.selected.other();
+                effects.push(Effect::Page(command));
+            }
+            Command::OpenFiles
+            | Command::OpenFolder
+            | Command::AddFiles
+            | Command::TypeNumbers
+            | Command::EditScan
+            | Command::Information
+            | Command::CopyInformation
+            | Command::Keys
+            | Command::CloseDialog
+            | Command::Theme => effects.push(Effect::Page(command)),
+        }
+    }
+
+    /// The nearest thing that can be taken back: a drag, the reading, a choice, a message.
+    fn escape(&mut self, effects: &mut Vec<Effect>) {
+        let reading = self.stage() == super::Stage::Reading || self.opening.is_some();
+        if let Some(hold) = self.hold.take() {
+            self.state = *hold.before;
+            self.stale = Stale { image: true, pattern: true, thumbs: self.stale.thumbs.clone() };
+        } else if !self.choice.is_empty() {
+            self.choice.clear();
+        } else if reading {
+            effects.push(Effect::Cancel);
+        } else if !self.messages.is_empty() {
+            self.messages.remove(0);
+        } else {
+            self.refusal = None;
+        }
+    }
+
+    fn choose(&mut self, product: Product) {
+        if product == self.state.product {
+            return;
+        }
+        self.state.product = product;
+        let look = self.state.looks.of_mut(product.family());
+        look.limits = look.limits.filter(|_| look.locked);
+        self.stale.image = true;
+    }
+
+    /// Changes the detector that is shown; from then on it is the custom one.
+    fn edit(&mut self, change: impl FnOnce(&DetectorShape) -> DetectorShape) {
+        let Some(set) = &self.set else { return };
+        let shown = set.shape_of(self.state.product, &self.state);
+        let Some((shape, inverted)) = shown.or_else(|| set.shape_of(Product::Custom, &self.state)) else { return };
+        self.set_custom(change(&shape), inverted);
+    }
+
+    fn set_custom(&mut self, shape: DetectorShape, inverted: bool) {
+        let Some(set) = &self.set else { return };
+        self.stale.image |= self.state.product != Product::Custom;
+        self.state.custom = Some(detector::held_to(shape, set.detector()));
+        (self.state.product, self.state.inverted) = (Product::Custom, inverted);
+    }
+
+    fn nudge(&mut self, rows: f64, cols: f64) {
+        match self.selected {
+            Panel::Pattern => self.edit(|shape| shape.moved([rows, cols])),
+            Panel::Image => {
+                let whole = |step: f64| step.abs().max(1.0).copysign(step) as i64 * i64::from(step != 0.0);
+                let shape = self.set.as_ref().map(OpenSet::shape);
+                let moved = |at: u32, by: f64, size: u32| (i64::from(at) + whole(by)).clamp(0, i64::from(size) - 1) as u32;
+                if let Some(scan) = shape {
+                    self.move_cursor(|[row, col], _| [moved(row, rows, scan.rows), moved(col, cols, scan.cols)]);
+                }
+            }
+        }
+    }
+
+    fn move_cursor(&mut self, to: impl FnOnce([u32; 2], u32) -> [u32; 2]) {
+        let Some(set) = &self.set else { return };
+        self.state.cursor = Some(to(set.cursor(&self.state), set.shape().cols));
+    }
+
+    fn press(&mut self, panel: Panel, at: [f64; 2], button: Button, reach: f64) {
+        self.selected = panel;
+        let Some(camera) = self.camera(panel) else { return };
+        let from = position(&camera, at);
+        let what = match (button, panel) {
+            (Button::Pan, _) => Some(Held::Pan { panel, last: at }),
+            (Button::Main, Panel::Image) => Some(Held::Cursor),
+            (Button::Main, Panel::Pattern) => {
+                self.detector_shape().filter(|_| self.state.overlays.0).and_then(|(shape, inverted)| {
+                    let grip = detector::grip_at(&shape, from, reach / camera.scale)?;
+                    Some(Held::Detector { grip, shape, inverted, from })
+                })
+            }
+        };
+        let before = Box::new(self.state.clone());
+        self.hold = what.map(|what| Hold { what, before });
+        if matches!(self.hold, Some(Hold { what: Held::Cursor, .. })) {
+            self.cursor_to(&camera, at);
+        }
+    }
+
+    fn drag(&mut self, at: [f64; 2], fine: bool, constrained: bool) {
+        let Some(hold) = &mut self.hold else { return };
+        match &mut hold.what {
+            Held::Cursor => {
+                if let Some(camera) = self.camera(Panel::Image) {
+                    self.cursor_to(&camera, at);
+                }
+            }
+            Held::Detector { grip, shape, inverted, from } => {
+                let (grip, shape, inverted, from) = (*grip, shape.clone(), *inverted, *from);
+                let Some(camera) = self.camera(Panel::Pattern) else { return };
+                let to = position(&camera, at);
+                let motion = if fine { FINE } else { 1.0 };
+                let to = [0, 1].map(|axis| from[axis] + motion * (to[axis] - from[axis]));
+                self.set_custom(detector::dragged(&shape, grip, from, to, constrained), inverted);
+            }
+            Held::Pan { panel, last } => {
+                let (panel, by) = (*panel, [at[0] - last[0], at[1] - last[1]]);
+                *last = at;
+                if let Some(camera) = self.camera(panel) {
+                    let zoom = self.zoom_mut(panel);
+                    *zoom = camera.panned(*zoom, by);
+                }
+            }
+            Held::Limit { .. } => {}
+        }
+    }
+
+    fn cursor_to(&mut self, camera: &Camera, at: [f64; 2]) {
+        let Some(set) = &self.set else { return };
+        let scan = set.shape();
+        let [x, y] = camera.to_data(at);
+        let held = |v: f64, size: u32| v.floor().clamp(0.0, f64::from(size.max(1) - 1)) as u32;
+        self.state.cursor = Some([held(y, scan.rows), held(x, scan.cols)]);
+    }
+
+    fn zoom_mut(&mut self, panel: Panel) -> &mut Zoom {
+        match panel {
+            Panel::Image => &mut self.state.image_view,
+            Panel::Pattern => &mut self.state.pattern_view,
+        }
+    }
+
+    fn zoom(&mut self, panel: Panel, factor: f64, at: Option<[f64; 2]>) {
+        let Some(camera) = self.camera(panel) else { return };
+        let at = at.unwrap_or([camera.side / 2.0; 2]);
+        let zoom = self.zoom_mut(panel);
+        *zoom = camera.zoomed(*zoom, factor, at);
+    }
+
+    // ---- range ----
+
+    pub(super) fn family(&self, panel: Panel) -> Family {
+        match panel {
+            Panel::Image => self.state.product.family(),
+            Panel::Pattern => Family::Pattern,
+        }
+    }
+
+    fn change_look(&mut self, panel: Panel, change: impl FnOnce(&mut Look)) {
+        change(self.state.looks.of_mut(self.family(panel)));
+        match panel {
+            Panel::Pattern => self.stale.pattern = true,
+            Panel::Image => {
+                self.stale.image = true;
+                let family = self.state.product.family();
+                let kin = Product::ALL.into_iter().filter(|product| product.family() == family);
+                self.stale.thumbs.extend(kin);
+            }
+        }
+    }
+
+    fn set_limits(&mut self, panel: Panel, limits: Option<Limits>) {
+        self.change_look(panel, |look| {
+            look.limits = limits;
+            look.locked &= limits.is_some();
+        });
+    }
+
+    fn lock_range(&mut self) {
+        let panel = self.selected;
+        let Some(limits) = self.shown(panel).map(|shown| shown.limits) else { return };
+        self.change_look(panel, |look| {
+            look.locked = !look.locked;
+            look.limits = look.locked.then_some(limits);
+        });
+    }
+
+    fn hold_limit(&mut self, panel: Panel, end: End) {
+        let Some(limits) = self.shown(panel).map(|shown| shown.limits) else { return };
+        let before = Box::new(self.state.clone());
+        self.hold = Some(Hold { what: Held::Limit { panel, end, limits, from: None }, before });
+    }
+
+    fn drag_limit(&mut self, position: f64) {
+        let Some(Hold { what: Held::Limit { panel, end, limits, from }, .. }) = &mut self.hold else { return };
+        let (panel, end, limits, from) = (*panel, *end, *limits, *from.get_or_insert(position));
+        let Some(axis) = self.shown(panel).map(|shown| shown.histogram.axis) else { return };
+        let (low, high) = (axis.position(limits.low), axis.position(limits.high));
+        let moved = match end {
+            End::Low => [position.clamp(0.0, high - LEAST_SPAN), high],
+            End::High => [low, position.clamp(low + LEAST_SPAN, 1.0)],
+            End::Span => {
+                let by = (position - from).clamp(-low, 1.0 - high);
+                [low + by, high + by]
+            }
+        };
+        self.set_limits(panel, Some(self.rounded(panel, &axis, limits, end, moved)));
+    }
+
+    fn nudge_limit(&mut self, panel: Panel, end: End, steps: f64) {
+        let Some(shown) = self.shown(panel) else { return };
+        let (axis, limits) = (shown.histogram.axis, shown.limits);
+        let (low, high) = (axis.position(limits.low), axis.position(limits.high));
+        let by = 0.01 * steps;
+        let moved = match end {
+            End::Low => [(low + by).clamp(0.0, high - LEAST_SPAN), high],
+            End::High | End::Span => [low, (high + by).clamp(low + LEAST_SPAN, 1.0)],
+        };
+        self.set_limits(panel, Some(self.rounded(panel, &axis, limits, end, moved)));
+    }
+
+    /// Limits at two positions of `axis`; the end that does not move keeps its value exactly, and limits of
+    /// counts are whole.
+    fn rounded(&self, panel: Panel, axis: &Axis, limits: Limits, end: End, [low, high]: [f64; 2]) -> Limits {
+        let counts = self.shown(panel).is_some_and(|shown| shown.field.counts);
+        let whole = |v: f64| if counts { v.round() } else { v };
+        match end {
+            End::Low => Limits { low: whole(axis.value(low)), high: limits.high },
+            End::High => Limits { low: limits.low, high: whole(axis.value(high)) },
+            End::Span => Limits { low: whole(axis.value(low)), high: whole(axis.value(high)) },
+        }
+        .opened()
+    }
+
+    // ---- entries ----
+
+    /// The units of the detector's fields.
+    pub fn detector_units(&self) -> DetectorUnits {
+        let set = self.set.as_ref();
+        DetectorUnits {
+            mrad_per_px: set.and_then(|set| set.acquisition.calibration.detector_mrad_per_px),
+            alpha_px: self.state.disc.map(|disc| disc.radius),
+        }
+    }
+
+    fn enter(&mut self, field: Entry, text: &str, effects: &mut Vec<Effect>) {
+        let units = self.detector_units();
+        let taken = match field {
+            Entry::Low(panel) => entry::value(text).and_then(|low| self.enter_limit(panel, Some(low), None)),
+            Entry::High(panel) => entry::value(text).and_then(|high| self.enter_limit(panel, None, Some(high))),
+            Entry::Inner => units.length_px(text).and_then(|px| self.resize(|shape| set_inner(shape, px))),
+            Entry::Outer => units.length_px(text).and_then(|px| self.resize(|shape| set_outer(shape, px))),
+            Entry::Width => units.length_px(text).and_then(|px| self.resize(|shape| {
+                if let DetectorShape::Rect { width, .. } = shape {
+                    *width = px;
+                }
+                Ok(())
+            })),
+            Entry::Height => units.length_px(text).and_then(|px| self.resize(|shape| {
+                if let DetectorShape::Rect { height, .. } = shape {
+                    *height = px;
+                }
+                Ok(())
+            })),
+            Entry::CentreX => entry::position_px(text).map(|col| self.centre_on(None, Some(col))),
+            Entry::CentreY => entry::position_px(text).map(|row| self.centre_on(Some(row), None)),
+            Entry::ScanShape => entry::scan(text).map(|scan| self.set_scan(scan, effects)),
+        };
+        self.wrong_entry = taken.err().map(|why| (field, why));
+    }
+
+    fn enter_limit(&mut self, panel: Panel, low: Option<f64>, high: Option<f64>) -> Result<(), String> {
+        let Some(shown) = self.shown(panel) else { return Ok(()) };
+        let limits = Limits { low: low.unwrap_or(shown.limits.low), high: high.unwrap_or(shown.limits.high) };
+        if limits.low >= limits.high {
+            return Err("the low limit is below the high one".into());
+        }
+        self.set_limits(panel, Some(limits));
+        Ok(())
+    }
+
+    fn resize(&mut self, change: impl FnOnce(&mut DetectorShape) -> Result<(), String>) -> Result<(), String> {
+        let Some((mut shape, inverted)) = self.detector_shape() else { return Ok(()) };
+        change(&mut shape)?;
+        self.set_custom(shape, inverted);
+        Ok(())
+    }
+
+    fn centre_on(&mut self, row: Option<f64>, col: Option<f64>) {
+        self.edit(|shape| {
+            let [at_row, at_col] = detector::centre_of(shape).unwrap_or_default();
+            shape.moved([row.map_or(0.0, |row| row - at_row), col.map_or(0.0, |col| col - at_col)])
+        });
+    }
+
+    fn set_scan(&mut self, scan: crate::shape::Scan, effects: &mut Vec<Effect>) {
+        let Some(set) = &mut self.set else { return };
+        let at = set.frame_at(set.cursor(&self.state));
+        words::enter_scan(set, scan);
+        self.state.scan = Some([scan.rows, scan.cols]);
+        // The cursor stays on its pattern.
+        self.state.cursor = Some([(at / scan.cols).min(scan.rows - 1), at % scan.cols]);
+        self.state.image_view = Zoom::default();
+        self.stale.image = true;
+        self.stale.thumbs.extend(Product::ALL);
+        self.messages.retain(|message| !words::is_about_scan(&message.error));
+        effects.push(Effect::ScanShape(scan));
+    }
+
+    fn set_state(&mut self, state: ViewState) {
+        let (disc, scan) = (self.state.disc, self.state.scan);
+        self.state = state;
+        match &mut self.set {
+            None => self.state_is_given = true,
+            Some(set) => {
+                self.state.disc = self.state.disc.or(disc);
+                if self.state.scan != scan {
+                    match self.state.scan {
+                        Some([rows, cols]) => words::enter_scan(set, crate::shape::Scan { rows, cols }),
+                        None => set.scan = set.acquisition.scan.clone(),
+                    }
+                }
+                if self.state.disc.is_none() && set.fit != Fit::Waiting {
+                    set.fit = Fit::Wanted;
+                }
+            }
+        }
+        (self.stale.image, self.stale.pattern) = (true, true);
+        self.stale.thumbs.extend(Product::ALL);
+    }
+}
+
+fn set_inner(shape: &mut DetectorShape, px: f64) -> Result<(), String> {
+    match shape {
+        DetectorShape::Annulus { inner, outer, .. } | DetectorShape::Wedge { inner, outer, .. } if px <= *outer => {
+            *inner = px;
+            Ok(())
+        }
+        DetectorShape::Annulus { .. } | DetectorShape::Wedge { .. } => {
+            Err("the inner radius is at most the outer one".into())
+        }
+        _ => Ok(()),
+    }
+}
+
+fn set_outer(shape: &mut DetectorShape, px: f64) -> Result<(), String> {
+    match shape {
+        DetectorShape::Annulus { inner, .. } | DetectorShape::Wedge { inner, .. } if px < *inner => {
+            Err("the outer radius is at least the inner one".into())
+        }
+        DetectorShape::Annulus { outer, .. } | DetectorShape::Wedge { outer, .. } | DetectorShape::Disc { outer, .. } => {
+            *outer = px;
+            Ok(())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Two limits never meet: at least this part of the histogram lies between them.
+const LEAST_SPAN: f64 = 0.002;
+
+/// [row, col] in px with pixel centres at whole numbers.
+fn position(camera: &Camera, screen: [f64; 2]) -> [f64; 2] {
+    let [x, y] = camera.to_data(screen);
+    [y - 0.5, x - 0.5]
+}

@@ -1,0 +1,550 @@
+//! What the page says: titles, read-outs, cards, messages. Title = what; then where, expected, found, what
+//! to do.
+
+use super::{
+    App, Panel,
+    command::Command,
+    detector::{centre_of, pixels},
+    event::GpuSupport,
+    pictures::{self, ComReference},
+    open_set::{Reading, OpenSet},
+    state::{PatternOf, Product},
+};
+use crate::{
+    Error, Kind,
+    acquisition::{ScanFrom, Storage},
+    display::{Cell, bytes, count, count_signed, duration, length_nm, value},
+    engine::{ChunkFault, FrameState},
+    products::DetectorShape,
+    shape::Scan,
+};
+
+/// A line of a card: name, value, and a grey remark.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    pub name: &'static str,
+    pub value: String,
+    pub remark: String,
+    pub tone: Tone,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tone {
+    #[default]
+    Plain,
+    Good,
+    Warning,
+}
+
+impl Row {
+    pub fn new(name: &'static str, value: impl Into<String>) -> Self {
+        Self { name, value: value.into(), remark: String::new(), tone: Tone::Plain }
+    }
+
+    fn remark(self, remark: impl Into<String>) -> Self {
+        Self { remark: remark.into(), ..self }
+    }
+
+    fn tone(self, tone: Tone) -> Self {
+        Self { tone, ..self }
+    }
+}
+
+pub fn shape(scan: Scan) -> String {
+    format!("{} × {}", scan.rows, scan.cols)
+}
+
+// ---- titles ----
+
+impl App {
+    /// Beside the name in the bar.
+    pub fn set_line(&self) -> String {
+        let Some(set) = &self.set else { return String::new() };
+        let progress = set.progress;
+        if set.reading == Reading::Going && progress.bytes_total > 0 {
+            return format!("reading {} of {}", bytes(progress.bytes_read), bytes(progress.bytes_total));
+        }
+        let detector = set.detector();
+        format!("{} patterns, {} × {} px", shape(set.shape()), detector.rows, detector.cols)
+    }
+
+    /// The grey line beside the product's name.
+    pub fn product_line(&self) -> String {
+        let product = self.state.product;
+        match (product, self.detector_shape()) {
+            (Product::Sum, _) => "every pixel of every pattern".into(),
+            (Product::ComX | Product::ComY | Product::Com, _) => "all pixels, about the scan mean".into(),
+            (_, None) => "the disc is found with the first patterns".into(),
+            (_, Some((shape, false))) => format!("sum, {}", self.extent(&shape)),
+            (_, Some((shape, true))) => format!("sum outside {}", self.extent(&shape)),
+        }
+    }
+
+    fn extent(&self, shape: &DetectorShape) -> String {
+        let per_px = self.mrad_per_px();
+        let (scale, unit) = per_px.map_or((1.0, "px"), |mrad| (mrad, "mrad"));
+        let n = |px: f64| format!("{:.1}", px * scale);
+        match shape {
+            DetectorShape::Disc { outer, .. } => format!("0 – {}\u{202f}{unit}", n(*outer)),
+            DetectorShape::Annulus { inner, outer, .. } => format!("{} – {}\u{202f}{unit}", n(*inner), n(*outer)),
+            DetectorShape::Rect { height, width, .. } => format!("{} × {}\u{202f}{unit}", n(*width), n(*height)),
+            DetectorShape::Wedge { inner, outer, .. } => format!("wedge, {} – {}\u{202f}{unit}", n(*inner), n(*outer)),
+            DetectorShape::Ellipse { .. } => "an ellipse".into(),
+            DetectorShape::Point { .. } => "one pixel".into(),
+            DetectorShape::Polygon { .. } => "a polygon".into(),
+            DetectorShape::Mask { .. } => "a mask".into(),
+        }
+    }
+
+    /// Angle per detector pixel, if the set is calibrated.
+    pub fn mrad_per_px(&self) -> Option<f64> {
+        self.set.as_ref()?.acquisition.calibration.detector_mrad_per_px
+    }
+
+    /// The grey line beside "Pattern".
+    pub fn pattern_line(&self) -> String {
+        let Some(set) = &self.set else { return String::new() };
+        match (self.state.pattern, &set.patterns) {
+            (PatternOf::Cursor, _) => {
+                let [row, col] = set.cursor(&self.state);
+                format!("{col}, {row}")
+            }
+            (_, Some((_, patterns))) => format!("of {} patterns", count(patterns.frames.into())),
+            (_, None) => String::new(),
+        }
+    }
+
+    /// On a plate over a panel, where its picture needs a word.
+    pub fn plate(&self, panel: Panel) -> Option<String> {
+        let set = self.set.as_ref()?;
+        match panel {
+            Panel::Pattern if self.state.pattern == PatternOf::Cursor => {
+                let (_, frame, pattern) = set.pattern.as_ref()?;
+                let fault = set.faults.iter().find(|fault| fault.frame == *frame);
+                match pattern.state {
+                    FrameState::Valid => None,
+                    FrameState::Unread => Some("not read yet".into()),
+                    FrameState::Missing if *frame >= set.acquisition.frames => Some("no pattern here".into()),
+                    FrameState::Missing => Some("no data: in none of the files".into()),
+                    FrameState::Sentinel => Some("no data: an aborted pattern".into()),
+                    FrameState::Failed => {
+                        let why = fault.map_or(String::new(), |fault| format!(": {}", fault_words(fault.fault)));
+                        Some(format!("no data{why}"))
+                    }
+                }
+            }
+            Panel::Pattern => None,
+            Panel::Image => {
+                let field = &self.image.as_ref()?.field;
+                let of = |cell| field.cells.iter().filter(|&&other| other == cell).count();
+                let (known, void, gaps) = (of(Cell::Value), of(Cell::Void), of(Cell::Gap));
+                match (known, void, gaps) {
+                    (0, 1.., _) => Some("no counts".into()),
+                    (_, _, 1..) => Some("hatched: no data".into()),
+                    _ => None,
+                }
+            }
+        }
+    }
+
+    // ---- status line ----
+
+    /// Cursor, or what is under the pointer: place, length, value.
+    pub fn scan_reading(&self) -> String {
+        let Some(set) = &self.set else { return String::new() };
+        let [row, col] = self.hovered(Panel::Image).unwrap_or_else(|| set.cursor(&self.state));
+        let step = set.acquisition.calibration.scan_step_nm;
+        let place = step.map_or(String::new(), |step| {
+            let along = |n: u32| length_nm(f64::from(n) * step, step);
+            format!("  {}, {}", along(col), along(row))
+        });
+        format!("{col}, {row}{place}  {}", self.scan_value(set, [row, col]))
+    }
+
+    fn scan_value(&self, set: &OpenSet, at: [u32; 2]) -> String {
+        let frame = set.frame_at(at);
+        match set.states.get(frame as usize) {
+            Some(FrameState::Valid) => {}
+            Some(FrameState::Unread) => return "not read yet".into(),
+            _ => return "no data".into(),
+        }
+        let product = self.state.product;
+        if product.is_com() {
+            let Some((_, moments)) = &set.moments else { return String::new() };
+            if pictures::centre(moments, frame as usize, set.signed()).is_none() {
+                return "no counts".into();
+            }
+            let shift = self.image.as_ref().and_then(|shown| shown.field.at(at[0], at[1])).map(|(shift, _)| shift);
+            return shift.map_or(String::new(), |px| self.detector_length(px));
+        }
+        let Some((_, sums)) = set.sums.get(&product) else { return String::new() };
+        match (sums.valid.get(frame as usize), sums.sum.get(frame as usize)) {
+            (Some(1), Some(&sum)) => counts_text(sum, set.signed()),
+            _ => "no data".into(),
+        }
+    }
+
+    /// What is under the pointer in the pattern, or at the detector's centre.
+    pub fn detector_reading(&self) -> String {
+        let Some(set) = &self.set else { return String::new() };
+        let centre = || {
+            let [row, col] = centre_of(&self.detector_shape()?.0)?;
+            Some([row.round().max(0.0) as u32, col.round().max(0.0) as u32])
+        };
+        let Some([row, col]) = self.hovered(Panel::Pattern).or_else(centre) else { return String::new() };
+        let angle = match (self.state.disc, self.mrad_per_px()) {
+            (Some(disc), Some(mrad)) => {
+                let r = (f64::from(row) - disc.centre[0]).hypot(f64::from(col) - disc.centre[1]);
+                format!("  {:.1}\u{202f}mrad", r * mrad)
+            }
+            _ => String::new(),
+        };
+        format!("{col}, {row}{angle}  {}", self.pattern_value(set, row, col))
+    }
+
+    fn pattern_value(&self, set: &OpenSet, row: u32, col: u32) -> String {
+        let detector = set.detector();
+        if row >= detector.rows || col >= detector.cols {
+            return String::new();
+        }
+        let pixel = row * detector.cols + col;
+        if set.bad.contains(pixel) {
+            return "bad pixel".into();
+        }
+        let Some((number, cell)) = self.pattern.as_ref().and_then(|shown| shown.field.at(row, col)) else {
+            return String::new();
+        };
+        match (cell, self.state.pattern) {
+            (Cell::Unread, _) => "not read yet".into(),
+            (Cell::Gap | Cell::Void, _) => "no data".into(),
+            (_, PatternOf::Mean) => format!("{} counts", value(number)),
+            _ => format!("{} counts", count_signed(number as i64)),
+        }
+    }
+
+    fn hovered(&self, panel: Panel) -> Option<[u32; 2]> {
+        let (_, at) = self.hover.filter(|(hovered, _)| *hovered == panel)?;
+        let [x, y] = self.camera(panel)?.to_data(at);
+        let set = self.set.as_ref()?;
+        let (rows, cols) = match panel {
+            Panel::Image => (set.shape().rows, set.shape().cols),
+            Panel::Pattern => (set.detector().rows, set.detector().cols),
+        };
+        let inside = x >= 0.0 && y >= 0.0 && x < f64::from(cols) && y < f64::from(rows);
+        inside.then_some([y as u32, x as u32])
+    }
+
+    /// A length on the detector, in mrad where it is calibrated.
+    pub fn detector_length(&self, px: f64) -> String {
+        match self.mrad_per_px() {
+            Some(mrad) => format!("{}\u{202f}mrad", value(px * mrad)),
+            None => format!("{}\u{202f}px", value(px)),
+        }
+    }
+
+    /// A limit under a panel.
+    pub fn limit(&self, panel: Panel, limit: f64) -> String {
+        match self.shown(panel) {
+            Some(shown) if shown.field.counts => count_signed(limit as i64),
+            _ => value(limit),
+        }
+    }
+
+    pub fn memory_line(&self) -> String {
+        let Some(set) = &self.set else { return String::new() };
+        let memory = set.memory;
+        let place = if memory.on_cpu { "CPU" } else { "GPU" };
+        match (memory.bytes, memory.budget) {
+            (0, _) => String::new(),
+            (held, 0) => format!("{place} {}", bytes(held)),
+            (held, budget) => format!("{place} {} of {}", bytes(held), bytes(budget)),
+        }
+    }
+
+    // ---- cards ----
+
+    pub fn computer_rows(&self) -> Vec<Row> {
+        let computer = &self.computer;
+        let (support, tone) = match computer.gpu {
+            GpuSupport::Unknown => ("asking …", Tone::Plain),
+            GpuSupport::Ready => ("ready", Tone::Good),
+            GpuSupport::Software => ("software only", Tone::Warning),
+            GpuSupport::None => ("not offered", Tone::Warning),
+            GpuSupport::Cpu => ("not used: the processor computes", Tone::Plain),
+        };
+        let mut rows = Vec::new();
+        if !computer.adapter.is_empty() {
+            rows.push(Row::new("GPU", &computer.adapter));
+        }
+        rows.push(Row::new("WebGPU", support).tone(tone));
+        if computer.memory > 0 {
+            rows.push(Row::new("Memory for sets", bytes(computer.memory)));
+        }
+        if computer.largest_buffer > 0 {
+            rows.push(Row::new("Largest buffer", bytes(computer.largest_buffer)));
+        }
+        rows.push(Row::new("File access", "files and folders"));
+        rows
+    }
+
+    /// Why the GPU is not used, and what can be done; `None` when it is.
+    pub fn gpu_notice(&self) -> Option<Error> {
+        let computer = &self.computer;
+        let action = "Use the processor, or turn the GPU on: chrome://settings/system, “Use graphics acceleration”";
+        match computer.gpu {
+            GpuSupport::Software => Some(
+                Error::new(Kind::Gpu, "software_adapter", "Only a software adapter is offered")
+                    .at(&computer.adapter)
+                    .expected("a GPU")
+                    .found("an adapter that computes on the processor: results are the same, a large set takes minutes")
+                    .action(action),
+            ),
+            GpuSupport::None => Some(
+                Error::new(Kind::Gpu, "no_webgpu", "No WebGPU here")
+                    .at(&computer.reason)
+                    .expected("WebGPU: Chrome or Edge 113 or later")
+                    .found("not offered")
+                    .action(action),
+            ),
+            _ => None,
+        }
+    }
+
+    pub fn reading_rows(&self) -> Vec<Row> {
+        let Some(set) = &self.set else { return Vec::new() };
+        let progress = set.progress;
+        let of = |a: u64, b: u64| format!("{} of {}", count(a), count(b));
+        let mut rows = vec![Row::new("Read", format!("{} of {}", bytes(progress.bytes_read), bytes(progress.bytes_total)))];
+        if progress.bytes_per_s > 0.0 {
+            rows.push(Row::new("Rate", format!("{}/s", bytes(progress.bytes_per_s as u64))));
+        }
+        let left = progress.bytes_total.saturating_sub(progress.bytes_read) as f64 / progress.bytes_per_s.max(1.0);
+        if left >= 0.5 && progress.bytes_read * 20 >= progress.bytes_total {
+            rows.push(Row::new("Left", duration(left)));
+        }
+        rows.push(Row::new("Patterns", of(progress.frames_decoded.into(), set.acquisition.frames.into())));
+        if progress.files_total > 1 {
+            rows.push(Row::new("Files", of(progress.files_done.into(), progress.files_total.into())));
+        }
+        rows
+    }
+
+    pub fn set_rows(&self) -> Vec<Row> {
+        let Some(set) = &self.set else { return Vec::new() };
+        let acquisition = &set.acquisition;
+        let pixels = u64::from(set.detector().pixels());
+        let masked = set.bad.count();
+        let mut rows = vec![
+            Row::new("Stored", format!("{}, {}", acquisition.dtype.name(), filter_words(&acquisition.storage))),
+            patterns_row(set),
+        ];
+        let surplus = set.scan.surplus(acquisition.frames);
+        if surplus > 0 {
+            rows.push(Row::new("Beyond the scan", count(surplus.unsigned_abs())).tone(Tone::Warning));
+        } else if surplus < 0 {
+            rows.push(Row::new("Without a pattern", count(surplus.unsigned_abs())).tone(Tone::Warning));
+        }
+        rows.push(Row::new("Masked", format!("{} px", count(masked.into()))).remark(format!("of {}", count(pixels))));
+        rows
+    }
+
+    /// Why the scan shape is believed.
+    pub fn scan_why(&self) -> String {
+        self.set.as_ref().map(|set| scan_from_words(set.scan.from).to_owned()).unwrap_or_default()
+    }
+
+    pub fn calibration_rows(&self) -> Vec<Row> {
+        let Some(set) = &self.set else { return Vec::new() };
+        let calibration = set.acquisition.calibration;
+        let not_said = || "not in the files".to_owned();
+        let step = calibration.scan_step_nm.map(|nm| Row::new("Step", step_words(nm)).remark("file"));
+        let origin = if calibration.detector_is_nominal { "nominal" } else { "file" };
+        let angle = calibration
+            .detector_mrad_per_px
+            .map(|mrad| Row::new("Detector", format!("{}\u{202f}mrad/px", value(mrad))).remark(origin));
+        let energy = calibration
+            .energy_ev
+            .map(|ev| Row::new("Energy", format!("{}\u{202f}keV", value(ev / 1e3))).remark("file"));
+        let mut rows = vec![
+            step.unwrap_or_else(|| Row::new("Step", not_said())),
+            angle.unwrap_or_else(|| Row::new("Detector", not_said())),
+        ];
+        rows.extend(energy);
+        rows
+    }
+
+    pub fn disc_rows(&self) -> Vec<Row> {
+        let (Some(set), Some(disc)) = (&self.set, self.state.disc) else { return Vec::new() };
+        let radius = self.detector_length(disc.radius);
+        let mut rows = vec![
+            Row::new("Disc", radius).remark(format!("at {:.1}, {:.1}", disc.centre[1], disc.centre[0])),
+        ];
+        if let Some((shape, inverted)) = self.detector_shape() {
+            let pixels = pixels(&shape, set.detector(), inverted).without(&set.bad).count();
+            rows.push(Row::new("Takes", format!("{} px", count(pixels.into()))));
+        }
+        rows
+    }
+
+    /// The offer to fit the disc again, when all patterns give another one.
+    pub fn refit_offer(&self) -> Option<String> {
+        let disc = self.better_disc?;
+        let [row, col] = disc.centre;
+        Some(format!("All patterns give {} at {col:.1}, {row:.1}.", self.detector_length(disc.radius)))
+    }
+
+    pub fn com_rows(&self) -> Vec<Row> {
+        let Some((set, (_, moments))) =
+            self.set.as_ref().and_then(|set| Some((set, set.moments.as_ref()?)))
+        else {
+            return Vec::new();
+        };
+        let reference = ComReference::of(moments, set.signed());
+        let mut rows = vec![Row::new("Within", "all pixels")];
+        match reference.centre {
+            Some([row, col]) => rows.push(Row::new("Scan mean", format!("{}, {}\u{202f}px", value(col), value(row)))),
+            None => rows.push(Row::new("Scan mean", "no counts")),
+        }
+        if reference.without_counts > 0 {
+            let patterns = format!("{} patterns", count(reference.without_counts.into()));
+            rows.push(Row::new("No counts in", patterns).tone(Tone::Warning));
+        }
+        rows
+    }
+}
+
+fn patterns_row(set: &OpenSet) -> Row {
+    let frames = set.acquisition.frames;
+    let valid = set.count(|state| state == FrameState::Valid);
+    let missing = set.count(|state| matches!(state, FrameState::Missing | FrameState::Sentinel));
+    let failed = set.count(|state| state == FrameState::Failed);
+    if set.reading == Reading::Going {
+        return Row::new("Patterns", format!("{} so far", count(valid.into())));
+    }
+    let mut parts = Vec::new();
+    if missing > 0 {
+        parts.push(format!("{} missing", count(missing.into())));
+    }
+    if failed > 0 {
+        parts.push(format!("{} failed", count(failed.into())));
+    }
+    let unread = frames - valid - missing - failed;
+    if unread > 0 {
+        parts.push(format!("{} not read", count(unread.into())));
+    }
+    if parts.is_empty() {
+        return Row::new("Patterns", format!("{}, none missing", count(valid.into())));
+    }
+    Row::new("Patterns", format!("{}, {}", count(valid.into()), parts.join(", "))).tone(Tone::Warning)
+}
+
+pub fn counts_text(sum: u64, signed: bool) -> String {
+    let number = if signed { count_signed(sum as i64) } else { count(sum) };
+    format!("{number} counts")
+}
+
+pub fn step_words(nm: f64) -> String {
+    match nm {
+        nm if nm < 0.01 => format!("{}\u{202f}pm", value(nm * 1e3)),
+        nm if nm < 1.0 => format!("{}\u{202f}Å", value(nm * 10.0)),
+        nm if nm < 1e3 => format!("{}\u{202f}nm", value(nm)),
+        nm => format!("{}\u{202f}µm", value(nm / 1e3)),
+    }
+}
+
+pub fn filter_words(storage: &Storage) -> &'static str {
+    match storage {
+        Storage::BitshuffleLz4 { .. } => "bitshuffle LZ4",
+        Storage::Decoded(_) => "unpacked by the processor",
+    }
+}
+
+pub fn scan_from_words(from: ScanFrom) -> &'static str {
+    match from {
+        ScanFrom::Sidecar => "from the .h5 sidecar",
+        ScanFrom::Stored => "the first two axes of the dataset",
+        ScanFrom::Ntrigger => "ntrigger rows of nimages, from the master",
+        ScanFrom::Square => "a guess: the number of patterns is a square",
+        ScanFrom::Guess => "a guess: the nearest factors of the number of patterns",
+        ScanFrom::Entered => "entered",
+    }
+}
+
+pub fn fault_words(fault: ChunkFault) -> &'static str {
+    match fault {
+        ChunkFault::ChunkTooShort => "the chunk ends inside its header or a block's length",
+        ChunkFault::DecodedSize => "the chunk says another size than that of the pattern",
+        ChunkFault::BlockSize => "the chunk says another block size than the dataset",
+        ChunkFault::BlockLength => "a block runs past the chunk",
+        ChunkFault::OffsetZero => "a match has offset 0",
+        ChunkFault::OffsetBeforeBlock => "a match begins before its block",
+        ChunkFault::InputOverrun => "literals run past the block's input",
+        ChunkFault::OutputOverrun => "a block unpacks to more than its size",
+        ChunkFault::ShortOutput => "a block ends before it is full",
+        ChunkFault::TrailingInput => "bytes are left over after a full block",
+        ChunkFault::Filter => "a filter refused it",
+        ChunkFault::Unread => "its bytes could not be read",
+    }
+}
+
+// ---- messages ----
+
+/// Buttons that belong to a message, by its key.
+pub fn actions(error: &Error) -> Vec<(&'static str, Command)> {
+    match &*error.key {
+        "files_missing" | "master_only" | "missing_files" => vec![("Add files…", Command::AddFiles)],
+        "software_adapter" | "no_webgpu" => vec![("Use the processor", Command::UseCpu)],
+        _ if is_about_scan(error) => vec![("Edit shape", Command::EditScan)],
+        _ => Vec::new(),
+    }
+}
+
+pub fn is_about_scan(error: &Error) -> bool {
+    error.key.starts_with("scan_") || error.key == "surplus_frames"
+}
+
+/// Whether it is only worth knowing.
+pub fn is_note(error: &Error) -> bool {
+    matches!(&*error.key, "software_adapter" | "no_webgpu" | "swmr")
+}
+
+/// Reading was stopped.
+pub fn stopped(set: &OpenSet) -> Error {
+    let valid = set.count(|state| state == FrameState::Valid);
+    Error::new(Kind::Io, "stopped", "Reading was stopped")
+        .at(&set.acquisition.name)
+        .expected(format!("{} patterns", count(set.acquisition.frames.into())))
+        .found(format!("{}; the rest is dotted and left out of every sum", count(valid.into())))
+}
+
+/// Patterns could not be unpacked.
+pub fn faults(set: &OpenSet) -> Error {
+    let n = set.faults.len() as u64;
+    let title = match n {
+        1 => "1 pattern could not be unpacked".to_owned(),
+        n => format!("{} patterns could not be unpacked", count(n)),
+    };
+    let error = Error::new(Kind::File, "corrupt_chunk", title).action("They are hatched and left out of every sum");
+    let Some(first) = set.faults.first() else { return error };
+    let place = match n {
+        1 => format!("pattern {}", count(first.frame.into())),
+        _ => format!("pattern {} and others", count(first.frame.into())),
+    };
+    error.at(place).found(format!("{}, in block {}", fault_words(first.fault), first.block))
+}
+
+/// The shape that the user says.
+pub fn enter_scan(set: &mut OpenSet, scan: Scan) {
+    if scan.rows == 0 || scan.cols == 0 || scan == set.scan.shape {
+        return;
+    }
+    let known = set.scan.shape;
+    set.scan.alternatives.retain(|other| *other != scan && *other != known);
+    set.scan.alternatives.insert(0, known);
+    set.scan.alternatives.truncate(6);
+    set.scan.shape = scan;
+    set.scan.from = ScanFrom::Entered;
+    if set.acquisition.scan.shape == scan {
+        set.scan.from = set.acquisition.scan.from;
+    }
+}

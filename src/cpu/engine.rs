@@ -1,0 +1,197 @@
+//! The engine of a machine without WebGPU: the same questions and answers as `gpu::Engine`, from planes in
+//! main memory. It works in slices of some milliseconds and lets the page breathe between them.
+
+use std::{cell::RefCell, future::Future, pin::Pin, rc::Rc};
+
+use super::{
+    census, hash_frames, moments, pattern, pixels_to_planes,
+    planes::{Batch, FramePlanes, mask_pixels, mask_words},
+    sum_pattern, virtual_image,
+};
+use crate::{
+    engine::{
+        Census, FrameFault, FrameState, Frames, Moments, Pattern, PatternSum, PixelSet, Product, ScanSums,
+        frames::{FrameTable, check_layout},
+    },
+    error::Result,
+    shape::FrameLayout,
+};
+
+/// Gives the thread back to the page; called between slices.
+pub type Breathe = Box<dyn Fn() -> Pin<Box<dyn Future<Output = ()>>>>;
+
+/// Words of records that one slice reads: a few milliseconds in a page.
+const SLICE_WORDS: u32 = 1 << 20;
+
+pub struct Engine {
+    layout: FrameLayout,
+    frames: RefCell<FrameTable>,
+    batches: RefCell<Vec<Rc<Batch>>>,
+    breathe: Breathe,
+}
+
+impl Engine {
+    /// An engine for `frames` frames, none of them read.
+    ///
+    /// # Errors
+    /// `Unsupported` for an element type or detector without bit planes, see [`check_layout`].
+    pub fn new(layout: FrameLayout, frames: u32, breathe: Breathe) -> Result<Self> {
+        check_layout(&layout)?;
+        let frames = RefCell::new(FrameTable::new(frames));
+        Ok(Self { layout, frames, batches: RefCell::default(), breathe })
+    }
+
+    pub fn layout(&self) -> FrameLayout {
+        self.layout
+    }
+
+    /// Keeps a batch.
+    ///
+    /// # Errors
+    /// As [`FrameTable::add`].
+    pub fn add(&self, batch: Batch) -> Result<()> {
+        self.frames.borrow_mut().add(&batch.frames, &batch.status)?;
+        self.batches.borrow_mut().push(Rc::new(batch));
+        Ok(())
+    }
+
+    /// Packs and keeps frames of little-endian pixels, one after another in `bytes`; status as in [`Batch`].
+    ///
+    /// # Errors
+    /// As [`FrameTable::add`].
+    pub async fn add_pixels(&self, frames: &[u32], status: &[u32], bytes: &[u8]) -> Result<()> {
+        let frame_bytes = (self.layout.detector.pixels() * self.layout.dtype.bytes()) as usize;
+        let mut batch = Batch::default();
+        let mut work = 0;
+        for ((&frame, &status), bytes) in frames.iter().zip(status).zip(bytes.chunks_exact(frame_bytes)) {
+            if status == 0 {
+                batch.push(&self.layout, frame, &pixels_to_planes::planes(&self.layout, bytes));
+            } else {
+                batch.push_failed(&self.layout, frame, status);
+            }
+            self.pace(&mut work, frame_bytes as u32).await;
+        }
+        self.add(batch)
+    }
+
+    /// Sums over `pixels`, one per frame.
+    pub async fn virtual_image(&self, pixels: &PixelSet) -> ScanSums {
+        let mask = mask_words(&self.layout, pixels);
+        let valid = self.frames.borrow().valid();
+        let mut sum = vec![0; valid.len()];
+        self.walk(&self.select(&Frames::All), |frame, planes| {
+            sum[frame as usize] = virtual_image::sum(&planes, &mask);
+        })
+        .await;
+        ScanSums { sum, valid }
+    }
+
+    /// First moments over `pixels`, one set per frame.
+    pub async fn moments(&self, pixels: &PixelSet) -> Moments {
+        let mask = mask_words(&self.layout, pixels);
+        let valid = self.frames.borrow().valid();
+        let zero = || vec![0; valid.len()];
+        let mut moments = Moments { sum: zero(), sum_row: zero(), sum_col: zero(), valid };
+        self.walk(&self.select(&Frames::All), |frame, planes| {
+            let sums = moments::sums(&planes, &mask);
+            let at = frame as usize;
+            [moments.sum[at], moments.sum_row[at], moments.sum_col[at]] = sums;
+        })
+        .await;
+        moments
+    }
+
+    /// One pattern, as stored.
+    pub async fn pattern(&self, frame: u32) -> Pattern {
+        let (state, place) = (self.frames.borrow().state(frame), self.frames.borrow().place(frame));
+        let batch = place.map(|place| (self.batches.borrow()[place.batch as usize].clone(), place.slot));
+        let planes = batch.as_ref().and_then(|(batch, slot)| batch.planes(&self.layout, *slot));
+        Pattern { pixels: planes.map(|planes| pattern::pixels(&planes)).unwrap_or_default(), state }
+    }
+
+    /// Sum and maximum of every pixel over the valid frames of `frames`.
+    pub async fn sum_pattern(&self, frames: &Frames) -> PatternSum {
+        let mut total = sum_pattern::zero(&self.layout);
+        self.walk(&self.select(frames), |_, planes| sum_pattern::add(&mut total, &planes)).await;
+        total
+    }
+
+    /// Sentinels of all decoded frames; `good` are the pixels outside the mask.
+    pub async fn census(&self, good: &PixelSet) -> Census {
+        let good = mask_words(&self.layout, good);
+        let mut tally = census::Tally::new(&good);
+        let all: Vec<u32> = (0..self.frames.borrow().len()).collect();
+        let decoded = self.frames.borrow().decoded(&all);
+        self.walk(&decoded, |frame, planes| census::add(&mut tally, frame, &planes, &good)).await;
+        tally.census(|words| mask_pixels(&self.layout, words).words)
+    }
+
+    /// `weighted64` of each frame of `frames`; `None` without data.
+    pub async fn hash_frames(&self, frames: &[u32]) -> Vec<Option<u64>> {
+        let decoded = self.frames.borrow().decoded(frames);
+        let mut hashes = vec![None; self.frames.borrow().len() as usize];
+        self.walk(&decoded, |frame, planes| hashes[frame as usize] = Some(hash_frames::weighted64(&planes))).await;
+        frames.iter().map(|&frame| hashes.get(frame as usize).copied().flatten()).collect()
+    }
+
+    pub fn frame_states(&self) -> Vec<FrameState> {
+        self.frames.borrow().states().to_vec()
+    }
+
+    pub fn faults(&self) -> Vec<FrameFault> {
+        self.frames.borrow().faults().to_vec()
+    }
+
+    /// See [`FrameTable::fail`].
+    pub fn fail(&self, faults: &[FrameFault]) {
+        self.frames.borrow_mut().fail(faults);
+    }
+
+    /// See [`FrameTable::exclude`].
+    pub fn exclude(&self, frames: &[u32]) {
+        self.frames.borrow_mut().exclude(frames);
+    }
+
+    /// See [`FrameTable::set_missing`].
+    pub fn set_missing(&self, frames: &[u32]) {
+        self.frames.borrow_mut().set_missing(frames);
+    }
+
+    /// Bytes of the resident frames.
+    pub fn len_bytes(&self) -> u64 {
+        self.batches.borrow().iter().map(|batch| batch.len_bytes()).sum()
+    }
+
+    /// There is no GPU.
+    pub fn last_gpu_ms(&self, _: Product) -> Option<f64> {
+        None
+    }
+
+    fn select(&self, frames: &Frames) -> Vec<u32> {
+        self.frames.borrow().select(frames)
+    }
+
+    /// Visits the frames of the bit set `wanted` that are here now, in the order they came.
+    async fn walk(&self, wanted: &[u32], mut visit: impl FnMut(u32, FramePlanes<'_>)) {
+        let batches = self.batches.borrow().clone();
+        let mut work = 0;
+        for batch in &batches {
+            for (slot, &frame) in (0..).zip(&batch.frames) {
+                let is_wanted = wanted[frame as usize / 32] >> (frame % 32) & 1 == 1;
+                let planes = if is_wanted { batch.planes(&self.layout, slot) } else { None };
+                if let Some(planes) = planes {
+                    visit(frame, planes);
+                    self.pace(&mut work, planes.len_words()).await;
+                }
+            }
+        }
+    }
+
+    async fn pace(&self, work: &mut u32, words: u32) {
+        *work = work.saturating_add(words);
+        if *work >= SLICE_WORDS {
+            *work = 0;
+            (self.breathe)().await;
+        }
+    }
+}

@@ -1,0 +1,345 @@
+//! The engine: resident frames on the GPU and the passes that answer questions about them.
+//!
+//! Every method takes `&self`, and many requests may be under way: each works on the frames that were there
+//! when it was asked.
+
+use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
+
+use super::{
+    census::SentinelCensus,
+    context::Context,
+    desk::Desks,
+    hash_frames::HashFrames,
+    memory::Buffer,
+    moments::FirstMoments,
+    pattern::SinglePattern,
+    planes::{Batch, FrameShape, Request, detector_words},
+    sum_pattern::SumPattern,
+    virtual_image::VirtualImage,
+};
+use crate::{
+    cpu::{
+        self,
+        census::Tally,
+        planes::{mask_pixels, mask_words},
+    },
+    engine::{
+        Census, FrameFault, FrameState, Frames, Moments, Pattern, PatternSum, PixelSet, Product, ScanSums,
+        frames::{FrameTable, check_layout},
+    },
+    error::Result,
+    shape::FrameLayout,
+};
+
+pub struct Engine {
+    context: Rc<Context>,
+    layout: FrameLayout,
+    shape: Buffer,
+    passes: Passes,
+    desks: Desks,
+    frames: RefCell<FrameTable>,
+    batches: RefCell<Vec<Rc<Batch>>>,
+    census: RefCell<CensusSoFar>,
+    times_ms: RefCell<BTreeMap<Product, f64>>,
+}
+
+struct Passes {
+    virtual_image: VirtualImage,
+    moments: FirstMoments,
+    pattern: SinglePattern,
+    sum_pattern: SumPattern,
+    census: SentinelCensus,
+    hash_frames: HashFrames,
+}
+
+/// The census of the first `batches` batches for one set of good pixels.
+#[derive(Clone, Debug, Default)]
+struct CensusSoFar {
+    good: Vec<u32>,
+    batches: usize,
+    tally: Tally,
+}
+
+impl Engine {
+    /// An engine for `frames` frames, none of them read.
+    ///
+    /// # Errors
+    /// `Unsupported` for an element type or detector without bit planes, see [`check_layout`]; `Gpu` when a
+    /// pipeline is refused.
+    pub async fn new(context: Rc<Context>, layout: FrameLayout, frames: u32) -> Result<Self> {
+        check_layout(&layout)?;
+        let (shape, passes) = context
+            .guarded("engine.passes", || {
+                let shape = context.uniform_of("planes.shape", &FrameShape::of(&layout))?;
+                Ok((shape, Passes::new(&context)))
+            })
+            .await?;
+        Ok(Self {
+            context,
+            layout,
+            shape,
+            passes,
+            desks: Desks::default(),
+            frames: RefCell::new(FrameTable::new(frames)),
+            batches: RefCell::default(),
+            census: RefCell::default(),
+            times_ms: RefCell::default(),
+        })
+    }
+
+    pub fn context(&self) -> &Rc<Context> {
+        &self.context
+    }
+
+    pub fn layout(&self) -> FrameLayout {
+        self.layout
+    }
+
+    /// Keeps a batch.
+    ///
+    /// # Errors
+    /// As [`FrameTable::add`].
+    pub fn add(&self, batch: Batch) -> Result<()> {
+        self.frames.borrow_mut().add(&batch.frames, &batch.status)?;
+        self.batches.borrow_mut().push(Rc::new(batch));
+        Ok(())
+    }
+
+    /// Packs and keeps frames of little-endian pixels, one after another in `bytes`; status as in [`Batch`].
+    ///
+    /// # Errors
+    /// As [`FrameTable::add`]; `Gpu` without memory.
+    pub async fn add_pixels(&self, frames: &[u32], status: &[u32], bytes: &[u8]) -> Result<()> {
+        let packed = cpu::planes::Batch::of_pixels(&self.layout, frames, status, bytes);
+        let batch = self.context.guarded("engine.pixels", || Batch::upload(&self.context, &packed)).await?;
+        self.add(batch)
+    }
+
+    /// Sums over `pixels`, one per frame.
+    ///
+    /// # Errors
+    /// `Gpu`, as every question to the GPU.
+    pub async fn virtual_image(&self, pixels: &PixelSet) -> Result<ScanSums> {
+        let valid = self.frames.borrow().valid();
+        let input = self.context.storage_of("virtual_image.detector", &detector_words(&self.layout, pixels))?;
+        let words = self
+            .ask(Product::VirtualImage, 2 * valid.len(), &input, None, |pass, request| {
+                self.passes.virtual_image.record(&self.context, pass, request);
+            })
+            .await?;
+        Ok(ScanSums { sum: sums(&words, &valid, 1, 0), valid })
+    }
+
+    /// First moments over `pixels`, one set per frame.
+    ///
+    /// # Errors
+    /// As [`Engine::virtual_image`].
+    pub async fn moments(&self, pixels: &PixelSet) -> Result<Moments> {
+        let valid = self.frames.borrow().valid();
+        let input = self.context.storage_of("moments.detector", &detector_words(&self.layout, pixels))?;
+        let words = self
+            .ask(Product::Moments, 6 * valid.len(), &input, None, |pass, request| {
+                self.passes.moments.record(&self.context, pass, request);
+            })
+            .await?;
+        let [sum, sum_row, sum_col] = [0, 1, 2].map(|part| sums(&words, &valid, 3, part));
+        Ok(Moments { sum, sum_row, sum_col, valid })
+    }
+
+    /// One pattern, as stored.
+    ///
+    /// # Errors
+    /// As [`Engine::virtual_image`].
+    pub async fn pattern(&self, frame: u32) -> Result<Pattern> {
+        let (state, place) = (self.frames.borrow().state(frame), self.frames.borrow().place(frame));
+        let Some(place) = place else {
+            return Ok(Pattern { pixels: Vec::new(), state });
+        };
+        let batch = self.batches.borrow()[place.batch as usize].clone();
+        let slot = self.context.storage_of("pattern.slot", &[place.slot])?;
+        let pixels = self.layout.detector.pixels();
+        let answer = self
+            .desks
+            .ask(&self.context, "pattern", pixels.into(), |pass, output| {
+                let request = Request { shape: &self.shape, batch: &batch, input: &slot, output };
+                self.passes.pattern.record(&self.context, pass, request, pixels);
+            })
+            .await?;
+        self.note_time(Product::Pattern, answer.gpu_ms);
+        Ok(Pattern { pixels: answer.words, state })
+    }
+
+    /// Sum and maximum of every pixel over the valid frames of `frames`.
+    ///
+    /// # Errors
+    /// As [`Engine::virtual_image`].
+    pub async fn sum_pattern(&self, frames: &Frames) -> Result<PatternSum> {
+        let chosen = self.frames.borrow().select(frames);
+        let input = self.context.storage_of("sum_pattern.chosen", &chosen)?;
+        let pixels = self.layout.detector.pixels();
+        let words = self
+            .ask(Product::SumPattern, 3 * pixels as usize, &input, Some(&chosen), |pass, request| {
+                self.passes.sum_pattern.record(&self.context, pass, request, pixels);
+            })
+            .await?;
+        let sign = u32::from(self.layout.dtype.is_signed()) << 31;
+        let (pixels, _) = words.as_chunks::<3>();
+        Ok(PatternSum {
+            sum: pixels.iter().map(|&[low, high, _]| wide(low, high)).collect(),
+            max: pixels.iter().map(|&[.., max]| max ^ sign).collect(),
+            frames: chosen.iter().map(|word| word.count_ones()).sum(),
+        })
+    }
+
+    /// Sentinels of all decoded frames; `good` are the pixels outside the mask. With the same `good` as before
+    /// only batches that came since are looked at.
+    ///
+    /// # Errors
+    /// As [`Engine::virtual_image`].
+    pub async fn census(&self, good: &PixelSet) -> Result<Census> {
+        let mask = mask_words(&self.layout, good);
+        let mut so_far = self.census.borrow().clone();
+        if so_far.good != mask {
+            so_far = CensusSoFar { tally: Tally::new(&mask), good: mask, batches: 0 };
+        }
+        let batches = self.batches.borrow()[so_far.batches..].to_vec();
+        if !batches.is_empty() {
+            self.count_sentinels(&mut so_far, &batches).await?;
+            let mut kept = self.census.borrow_mut();
+            if kept.good != so_far.good || kept.batches < so_far.batches {
+                kept.clone_from(&so_far);
+            }
+        }
+        Ok(so_far.tally.census(|words| mask_pixels(&self.layout, words).words))
+    }
+
+    async fn count_sentinels(&self, so_far: &mut CensusSoFar, batches: &[Rc<Batch>]) -> Result<()> {
+        let good: u32 = so_far.good.iter().map(|word| word.count_ones()).sum();
+        let input = [&[good][..], &so_far.good].concat();
+        let input = self.context.storage_of("census.good", &input)?;
+        let frames = self.frames.borrow().len() as usize;
+        let answer = self
+            .desks
+            .ask(&self.context, "census", (so_far.good.len() + frames) as u64, |pass, output| {
+                for batch in batches {
+                    let request = Request { shape: &self.shape, batch, input: &input, output };
+                    self.passes.census.record(&self.context, pass, request);
+                }
+            })
+            .await?;
+        self.note_time(Product::Census, answer.gpu_ms);
+        let (counted, samples) = answer.words.split_at(so_far.good.len());
+        so_far.tally.always.iter_mut().zip(counted).for_each(|(always, counted)| *always &= !counted);
+        for (&frame, &status) in batches.iter().flat_map(|batch| batch.frames.iter().zip(&batch.status)) {
+            if status == 0 {
+                so_far.tally.count(frame, samples[frame as usize], good);
+            }
+        }
+        so_far.batches += batches.len();
+        Ok(())
+    }
+
+    /// `weighted64` (see [`crate::cpu::hash_frames`]) of each frame of `frames`; `None` without data.
+    ///
+    /// # Errors
+    /// As [`Engine::virtual_image`].
+    pub async fn hash_frames(&self, frames: &[u32]) -> Result<Vec<Option<u64>>> {
+        let (chosen, len) = (self.frames.borrow().decoded(frames), self.frames.borrow().len() as usize);
+        let input = self.context.storage_of("hash_frames.chosen", &chosen)?;
+        let words = self
+            .ask(Product::HashFrames, 2 * len, &input, Some(&chosen), |pass, request| {
+                self.passes.hash_frames.record(&self.context, pass, request);
+            })
+            .await?;
+        let hash = |&frame: &u32| {
+            let at = frame as usize;
+            let has_data = chosen.get(at / 32).is_some_and(|word| word >> (at % 32) & 1 == 1);
+            has_data.then(|| wide(words[2 * at], words[2 * at + 1]))
+        };
+        Ok(frames.iter().map(hash).collect())
+    }
+
+    pub fn frame_states(&self) -> Vec<FrameState> {
+        self.frames.borrow().states().to_vec()
+    }
+
+    pub fn faults(&self) -> Vec<FrameFault> {
+        self.frames.borrow().faults().to_vec()
+    }
+
+    /// See [`FrameTable::fail`].
+    pub fn fail(&self, faults: &[FrameFault]) {
+        self.frames.borrow_mut().fail(faults);
+    }
+
+    /// See [`FrameTable::exclude`].
+    pub fn exclude(&self, frames: &[u32]) {
+        self.frames.borrow_mut().exclude(frames);
+    }
+
+    /// See [`FrameTable::set_missing`].
+    pub fn set_missing(&self, frames: &[u32]) {
+        self.frames.borrow_mut().set_missing(frames);
+    }
+
+    /// Bytes of the resident frames.
+    pub fn len_bytes(&self) -> u64 {
+        self.batches.borrow().iter().map(|batch| batch.len_bytes()).sum()
+    }
+
+    /// GPU time of the last answer of this kind, ms; `None` without timestamps or without an answer.
+    pub fn last_gpu_ms(&self, product: Product) -> Option<f64> {
+        self.times_ms.borrow().get(&product).copied()
+    }
+
+    /// Runs `record` for every batch (those that hold one of the `chosen` frames) on one output.
+    async fn ask(
+        &self,
+        product: Product,
+        words: usize,
+        input: &wgpu::Buffer,
+        chosen: Option<&[u32]>,
+        record: impl Fn(&mut wgpu::ComputePass<'_>, Request<'_>),
+    ) -> Result<Vec<u32>> {
+        let batches = self.batches.borrow().clone();
+        let answer = self
+            .desks
+            .ask(&self.context, product.name(), words as u64, |pass, output| {
+                for batch in batches.iter().filter(|batch| chosen.is_none_or(|chosen| batch.holds_any(chosen))) {
+                    record(pass, Request { shape: &self.shape, batch, input, output });
+                }
+            })
+            .await?;
+        self.note_time(product, answer.gpu_ms);
+        Ok(answer.words)
+    }
+
+    fn note_time(&self, product: Product, gpu_ms: Option<f64>) {
+        if let Some(gpu_ms) = gpu_ms {
+            self.times_ms.borrow_mut().insert(product, gpu_ms);
+        }
+    }
+}
+
+impl Passes {
+    fn new(context: &Context) -> Self {
+        Self {
+            virtual_image: VirtualImage::new(context),
+            moments: FirstMoments::new(context),
+            pattern: SinglePattern::new(context),
+            sum_pattern: SumPattern::new(context),
+            census: SentinelCensus::new(context),
+            hash_frames: HashFrames::new(context),
+        }
+    }
+}
+
+/// Sum `part` of `parts` of every frame, 0 where the frame is not valid.
+fn sums(words: &[u32], valid: &[u8], parts: usize, part: usize) -> Vec<u64> {
+    let frames = words.chunks_exact(2 * parts).zip(valid);
+    frames.map(|(sums, &valid)| u64::from(valid) * wide(sums[2 * part], sums[2 * part + 1])).collect()
+}
+
+fn wide(low: u32, high: u32) -> u64 {
+    u64::from(high) << 32 | u64::from(low)
+}

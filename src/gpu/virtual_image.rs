@@ -1,0 +1,34 @@
+//! Sums over a set of pixels, one per frame.
+
+use super::{
+    context::Context,
+    pass::{Pass, PassSpec},
+    planes::{BINDINGS, FrameShape, Request, TEAMS},
+};
+
+pub const SPEC: PassSpec = PassSpec {
+    name: "virtual_image",
+    source: concat!(
+        include_str!("../../shaders/shared/grid.wgsl"),
+        include_str!("../../shaders/shared/u64.wgsl"),
+        include_str!("../../shaders/shared/planes.wgsl"),
+        include_str!("../../shaders/virtual_image.wgsl"),
+    ),
+    workgroup: 64,
+    bindings: BINDINGS,
+    uniform: Some(FrameShape::UNIFORM),
+};
+
+#[derive(Debug)]
+pub struct VirtualImage(Pass);
+
+impl VirtualImage {
+    pub fn new(context: &Context) -> Self {
+        Self(Pass::new(context, &SPEC))
+    }
+
+    /// Records one batch. Input: [`super::planes::detector_words`]; output: frame -> sum (low, high).
+    pub fn record(&self, context: &Context, encoder: &mut wgpu::ComputePass<'_>, request: Request<'_>) {
+        request.run(context, &self.0, encoder, request.batch.slots().div_ceil(TEAMS));
+    }
+}

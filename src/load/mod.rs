@@ -1,0 +1,350 @@
+//! One load, from the files handed over to the last decode confirmed: walk the metadata in a worker,
+//! read in slices, upload, decode, and tell the app of each step.
+
+use std::{
+    cell::{Cell, RefCell},
+    rc::Rc,
+};
+
+use web_sys::window;
+
+pub use clock::{BlockWatch, now_ms};
+pub use profile::{LoadProfile, SourceKind, Stage};
+pub use tuning::Tuning;
+
+use crate::{
+    Error, Kind, Result,
+    acquisition::{Acquisition, Opened, Storage},
+    cpu,
+    engine::Engine,
+    gpu::{self, Context},
+    reader::{Outcome, Pool, Task},
+    shape::FrameLayout,
+    source::Picked,
+};
+
+mod clock;
+mod compressed;
+mod decoded;
+mod profile;
+mod tuning;
+
+/// What the app is told while a set is opened.
+pub enum Event {
+    /// The metadata is being read.
+    Walking { files: u32 },
+    /// Several sets were dropped: [`Loader::choose`] one.
+    Choice(Vec<Acquisition>),
+    /// The set is known and its engine is there; frames will follow.
+    Started { set: Rc<Acquisition>, engine: Rc<Engine> },
+    /// Bytes or frames have arrived.
+    Progress(Progress),
+    /// The engine holds more frames than before.
+    Grown,
+    /// Something to tell while the load goes on.
+    Notice(Error),
+    /// The end: done, cancelled, or failed (`profile.error`).
+    Finished { profile: Rc<LoadProfile>, error: Option<Error> },
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Progress {
+    pub bytes_read: f64,
+    pub bytes_total: f64,
+    pub frames_decoded: u32,
+    pub frames_total: u32,
+    pub files_done: u32,
+    pub files_total: u32,
+    /// Since the hand-over of the files.
+    pub elapsed_ms: f64,
+}
+
+/// Which engine frames go to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Path {
+    Gpu,
+    /// The CPU twins, decoded in the workers: asked for by the user, never taken silently.
+    Cpu,
+}
+
+/// Opens sets, one at a time. A newer load ends the one before.
+pub struct Loader {
+    pool: RefCell<Rc<Pool>>,
+    context: Option<Rc<Context>>,
+    tuning: RefCell<Tuning>,
+    generation: Cell<u32>,
+    offered: RefCell<Option<Offer>>,
+}
+
+/// Sets to choose from.
+struct Offer {
+    sets: Vec<Acquisition>,
+    job: Job,
+}
+
+/// What one load carries from step to step.
+#[derive(Clone)]
+pub(super) struct Job {
+    generation: u32,
+    path: Path,
+    sink: Rc<dyn Fn(Event)>,
+    started_ms: f64,
+    profile: Rc<RefCell<LoadProfile>>,
+    blocked: Rc<BlockWatch>,
+    /// GPU errors that were there before.
+    errors_before: usize,
+}
+
+impl Loader {
+    /// Readers at work, no set yet. `context` is `None` on a machine without WebGPU.
+    pub fn new(context: Option<Rc<Context>>, tuning: Tuning) -> Self {
+        let pool = RefCell::new(Rc::new(Pool::new(READER, tuning.workers)));
+        let (generation, offered) = Default::default();
+        Self { pool, context, tuning: RefCell::new(tuning), generation, offered }
+    }
+
+    pub fn context(&self) -> Option<&Rc<Context>> {
+        self.context.as_ref()
+    }
+
+    pub fn tuning(&self) -> Tuning {
+        self.tuning.borrow().clone()
+    }
+
+    /// Knobs of the next load.
+    pub fn set_tuning(&self, tuning: Tuning) {
+        if tuning.workers != self.tuning.borrow().workers {
+            *self.pool.borrow_mut() = Rc::new(Pool::new(READER, tuning.workers));
+        }
+        *self.tuning.borrow_mut() = tuning;
+    }
+
+    /// Opens `files`. Everything that happens goes to `sink`, in order; the last event is `Finished`, or
+    /// `Choice` when there are several sets. `started_ms` is when the user handed the files over.
+    pub async fn open(
+        &self,
+        files: Vec<Picked>,
+        kind: SourceKind,
+        path: Path,
+        started_ms: f64,
+        sink: Rc<dyn Fn(Event)>,
+    ) {
+        let job = self.begin(path, kind, files.len() as u32, started_ms, sink);
+        (job.sink)(Event::Walking { files: files.len() as u32 });
+        let pool = self.pool.borrow().clone();
+        pool.hand_over(&files);
+        let walked = pool.run(Task::Walk, Rc::new(|_| ())).await;
+        if job.generation != self.generation.get() {
+            return;
+        }
+        let parsed_ms = job.elapsed_ms();
+        job.stage("metadata", 0.0, parsed_ms);
+        let opened = match walked {
+            Ok(done) => {
+                let mut profile = job.profile.borrow_mut();
+                profile.master_read_ms = done.read_ms;
+                profile.parse_ms = parsed_ms;
+                drop(profile);
+                match done.outcome {
+                    Outcome::Walked(opened) => opened,
+                    _ => Opened::default(),
+                }
+            }
+            Err(error) => return job.finish(self, Some(error)),
+        };
+        let mut refused = opened.refused.into_iter().map(|refused| refused.error);
+        if opened.sets.is_empty() {
+            return job.finish(self, Some(refused.next().unwrap_or_else(nothing_to_show)));
+        }
+        refused.for_each(|error| (job.sink)(Event::Notice(error)));
+        match <[Acquisition; 1]>::try_from(opened.sets) {
+            Ok([set]) => self.load(job, 0, set).await,
+            Err(sets) => {
+                (job.sink)(Event::Choice(sets.clone()));
+                *self.offered.borrow_mut() = Some(Offer { sets, job });
+            }
+        }
+    }
+
+    /// Base names of the files that `master` links to. Ends the load under way.
+    ///
+    /// # Errors
+    /// When a reader is lost.
+    pub async fn linked_files(&self, master: &Picked) -> Result<Vec<String>> {
+        let pool = self.pool.borrow().clone();
+        pool.hand_over(std::slice::from_ref(master));
+        let Outcome::Walked(opened) = pool.run(Task::Walk, Rc::new(|_| ())).await?.outcome else {
+            return Ok(Vec::new());
+        };
+        let missing = opened.sets.into_iter().flat_map(|set| set.files_missing);
+        Ok(missing.chain(opened.refused.into_iter().flat_map(|refused| refused.files_missing)).collect())
+    }
+
+    /// Loads one of the sets offered last.
+    pub async fn choose(&self, which: usize) {
+        let Some(Offer { sets, job }) = self.offered.take() else { return };
+        if let Some(set) = sets.into_iter().nth(which) {
+            self.load(job, which as u32, set).await;
+        }
+    }
+
+    /// Ends the load under way; what was decoded stays.
+    pub fn cancel(&self) {
+        self.pool.borrow().cancel();
+    }
+
+    fn begin(&self, path: Path, kind: SourceKind, files: u32, started_ms: f64, sink: Rc<dyn Fn(Event)>) -> Job {
+        self.generation.set(self.generation.get() + 1);
+        self.offered.take();
+        let tuning = self.tuning();
+        let mut profile = LoadProfile {
+            source_kind: kind,
+            local_files: if kind == SourceKind::File { files } else { 0 },
+            worker_count: self.pool.borrow().workers(),
+            slice_mib: tuning.slice_mib,
+            ring_buffers: tuning.ring_buffers,
+            ring_mib: tuning.ring_mib,
+            decode_variant: tuning.variant.clone(),
+            tuning,
+            ..LoadProfile::default()
+        };
+        if let Some(context) = &self.context {
+            profile.adapter_info.clone_from(&context.adapter.info);
+            profile.software_adapter = context.adapter.is_software;
+            profile.timestamp_query = context.adapter.has_timestamps;
+            profile.max_buffer_gb = context.limits.max_buffer_size as f64 / 1e9;
+            profile.max_storage_buffer_gb = context.limits.max_storage_buffer_binding_size as f64 / 1e9;
+        }
+        Job {
+            generation: self.generation.get(),
+            path,
+            sink,
+            started_ms,
+            profile: Rc::new(RefCell::new(profile)),
+            blocked: Rc::new(BlockWatch::new()),
+            errors_before: self.context.as_ref().map_or(0, |context| context.errors().len()),
+        }
+    }
+
+    async fn load(&self, job: Job, which: u32, set: Acquisition) {
+        let set = Rc::new(set);
+        job.describe(&set);
+        let engine = match self.engine(&job, &set).await {
+            Ok(engine) => Rc::new(engine),
+            Err(error) => return job.finish(self, Some(error)),
+        };
+        (job.sink)(Event::Started { set: set.clone(), engine: engine.clone() });
+        let pool = self.pool.borrow().clone();
+        let loaded = match (&set.storage, &self.context, job.path) {
+            (Storage::BitshuffleLz4 { chunks, .. }, Some(context), Path::Gpu) => {
+                compressed::load(&job, pool, context.clone(), &engine, &set, chunks).await
+            }
+            _ => decoded::load(&job, pool, &engine, &set, which).await,
+        };
+        if job.generation == self.generation.get() {
+            job.count_states(&engine);
+            job.finish(self, loaded.err());
+        }
+    }
+
+    async fn engine(&self, job: &Job, set: &Acquisition) -> Result<Engine> {
+        let block_px = match &set.storage {
+            Storage::BitshuffleLz4 { block_px, .. } => *block_px,
+            Storage::Decoded(_) => DECODED_BLOCK_PX,
+        };
+        let layout = FrameLayout { detector: set.detector, dtype: set.dtype, block_px };
+        match (job.path, &self.context) {
+            (Path::Gpu, Some(context)) => gpu::Engine::new(context.clone(), layout, set.frames).await.map(Engine::Gpu),
+            (Path::Gpu, None) => Err(no_webgpu()),
+            (Path::Cpu, _) => cpu::Engine::new(layout, set.frames, Box::new(|| Box::pin(clock::breathe()))).map(Engine::Cpu),
+        }
+    }
+}
+
+impl Job {
+    pub(super) fn elapsed_ms(&self) -> f64 {
+        now_ms() - self.started_ms
+    }
+
+    pub(super) fn stage(&self, name: &str, start_ms: f64, end_ms: f64) {
+        self.profile.borrow_mut().stages.push(Stage { name: name.to_owned(), start_ms, end_ms });
+    }
+
+    fn describe(&self, set: &Acquisition) {
+        let mut profile = self.profile.borrow_mut();
+        let chunk_bytes = |chunks: &[crate::acquisition::FrameChunk]| -> f64 {
+            chunks.iter().map(|chunk| f64::from(chunk.len_bytes)).sum()
+        };
+        if let Storage::BitshuffleLz4 { chunks, .. } = &set.storage {
+            profile.compressed_gb = chunk_bytes(chunks) / 1e9;
+            profile.chunks = chunks.len() as u32;
+        }
+        profile.file_gb = set.files.iter().map(|file| file.len_bytes as f64).sum::<f64>() / 1e9;
+        profile.source_dtype = set.dtype.name().to_owned();
+        profile.frames = set.frames;
+        profile.files = set.files.len() as u32;
+        profile.files_missing = set.files_missing.len() as u32;
+        profile.scan_rows = set.scan.shape.rows;
+        profile.scan_cols = set.scan.shape.cols;
+        profile.scan_shape_from = serde_json::to_value(set.scan.from)
+            .ok()
+            .and_then(|name| name.as_str().map(str::to_owned))
+            .unwrap_or_default();
+        profile.det_rows = set.detector.rows;
+        profile.det_cols = set.detector.cols;
+        profile.bad_pixels = set.bad_pixels.bits(set.detector).iter().map(|word| word.count_ones()).sum();
+        profile.resident = if self.path == Path::Gpu { "planes" } else { "cpu planes" }.to_owned();
+    }
+
+    fn count_states(&self, engine: &Engine) {
+        use crate::engine::FrameState as State;
+        let mut profile = self.profile.borrow_mut();
+        let states = engine.frame_states();
+        let count = |wanted: &[State]| states.iter().filter(|state| wanted.contains(state)).count();
+        profile.frames_missing = count(&[State::Missing, State::Sentinel]) as u32;
+        profile.frames_failed = count(&[State::Failed]) as u32;
+        let decoded = count(&[State::Valid, State::Sentinel]) as f64;
+        let layout = engine.layout();
+        let frame_bytes = f64::from(layout.detector.pixels() * layout.dtype.bytes());
+        profile.decoded_gb = decoded * frame_bytes / 1e9;
+        profile.resident_gb = engine.len_bytes() as f64 / 1e9;
+    }
+
+    fn finish(&self, loader: &Loader, error: Option<Error>) {
+        {
+            let mut profile = self.profile.borrow_mut();
+            profile.total_ms = self.elapsed_ms();
+            profile.main_block_ms = self.blocked.longest_ms();
+            if let Some(context) = &loader.context {
+                profile.gpu_errors = context.errors().split_off(self.errors_before);
+            }
+            profile.cancelled = error.as_ref().is_some_and(|error| error.key == "cancelled");
+            profile.error = error.as_ref().map(ToString::to_string);
+        }
+        let profile = Rc::new(self.profile.borrow().clone());
+        (self.sink)(Event::Finished { profile, error });
+    }
+}
+
+/// Hardware threads of this machine.
+pub fn cores() -> u32 {
+    window().map_or(1, |window| window.navigator().hardware_concurrency() as u32)
+}
+
+fn nothing_to_show() -> Error {
+    Error::new(Kind::File, "no_image_data", "Not a 4D-STEM set")
+        .expected("HDF5 files with a 3-D or 4-D dataset")
+        .action("Open another file")
+}
+
+fn no_webgpu() -> Error {
+    Error::new(Kind::Gpu, "no_webgpu", "No WebGPU here")
+        .expected("WebGPU")
+        .found("not offered by this browser")
+        .action("Use Chrome or Edge 113 or later, or open the set on the CPU")
+}
+
+/// The worker's script, beside the page.
+const READER: &str = "./reader.js";
+/// Block of frames that workers decode: that of an ARINA chunk of u16.
+const DECODED_BLOCK_PX: u32 = 4096;

@@ -1,0 +1,374 @@
+//! The calls of `window.__planescope`.
+
+use std::{cell::RefCell, rc::Rc};
+
+use js_sys::{
+    Array, BigUint64Array, Float32Array, Int8Array, Int16Array, Int32Array, Promise, Uint8Array, Uint16Array,
+    Uint32Array,
+};
+use serde::Deserialize;
+use wasm_bindgen::{JsCast, JsValue, prelude::wasm_bindgen};
+use wasm_bindgen_futures::future_to_promise;
+use web_sys::{HtmlInputElement, window};
+
+use super::{
+    hash::{digest, fnv1a64, hex},
+    js::{error, json, object, parsed},
+};
+use crate::{
+    Error, Kind, Result,
+    engine::{FrameState, Frames, Pattern, PixelSet, Product},
+    load::{SourceKind, Tuning},
+    products::DetectorShape,
+    session::{Active, Session, demo_files, files_of},
+    shape::Dtype,
+};
+
+/// `window.__planescope`.
+#[wasm_bindgen(js_name = Planescope)]
+pub struct Hooks {
+    session: Rc<Session>,
+    view: Rc<dyn View>,
+    tuning: RefCell<JsValue>,
+}
+
+/// The view state, as JSON; the app answers.
+pub trait View {
+    fn state(&self) -> serde_json::Value;
+
+    /// # Errors
+    /// What is not understood.
+    fn set_state(&self, state: serde_json::Value) -> Result<()>;
+}
+
+/// A rectangle of the scan: rows and columns, ends excluded.
+#[derive(Deserialize)]
+struct ScanRoi {
+    rows: [u32; 2],
+    cols: [u32; 2],
+}
+
+#[derive(Deserialize)]
+struct TimeRequest {
+    #[serde(default)]
+    product: Option<Product>,
+    #[serde(default = "one")]
+    repeats: u32,
+}
+
+fn one() -> u32 {
+    1
+}
+
+impl Hooks {
+    pub fn new(session: Rc<Session>, view: Rc<dyn View>) -> Self {
+        let tuning = RefCell::new(json(&session.loader().tuning()));
+        Self { session, view, tuning }
+    }
+
+    fn active(&self) -> Result<Active> {
+        self.session
+            .active()
+            .ok_or_else(|| Error::new(Kind::Internal, "no_set", "No set is open").action("Open a set first"))
+    }
+
+    /// Runs `work` on the active set as a promise.
+    fn on_set<F: Future<Output = Result<JsValue>> + 'static>(&self, work: impl FnOnce(Active) -> F) -> Promise {
+        match self.active() {
+            Ok(active) => promise(work(active)),
+            Err(cause) => Promise::reject(&error(&cause)),
+        }
+    }
+
+    /// Opens, with the knobs as they are set now; resolves with the profile.
+    fn opening(
+        &self,
+        open: impl AsyncFnOnce(Rc<Session>) -> Result<Rc<crate::load::LoadProfile>> + 'static,
+    ) -> Promise {
+        let session = self.session.clone();
+        let tuning: Result<Tuning> = parsed(&self.tuning.borrow());
+        promise(async move {
+            session.loader().set_tuning(tuning?);
+            Ok(json(&*open(session).await?))
+        })
+    }
+}
+
+#[wasm_bindgen(js_class = Planescope)]
+impl Hooks {
+    /// The page has started and the adapter is known: both are before this object is there.
+    #[wasm_bindgen(getter)]
+    pub fn ready(&self) -> Promise {
+        Promise::resolve(&JsValue::TRUE)
+    }
+
+    #[wasm_bindgen(getter)]
+    pub fn tuning(&self) -> JsValue {
+        self.tuning.borrow().clone()
+    }
+
+    #[wasm_bindgen(setter)]
+    pub fn set_tuning(&self, tuning: JsValue) {
+        *self.tuning.borrow_mut() = tuning;
+    }
+
+    /// Opens an array of files, or what the file input holds.
+    pub fn open(&self, files: JsValue) -> Promise {
+        let files = if files.is_object() { files_of(&files) } else { files_of_input() };
+        self.opening(async move |session| session.open(files, SourceKind::File).await)
+    }
+
+    #[wasm_bindgen(js_name = openUrl)]
+    pub fn open_url(&self, master: String) -> Promise {
+        self.opening(async move |session| session.open_url(&master).await)
+    }
+
+    #[wasm_bindgen(js_name = openDemo)]
+    pub fn open_demo(&self) -> Promise {
+        self.opening(async move |session| session.open_urls(&demo_files(), SourceKind::Demo).await)
+    }
+
+    pub fn state(&self) -> JsValue {
+        json(&self.view.state())
+    }
+
+    /// Sets the view; throws what is not understood.
+    pub fn set(&self, state: JsValue) -> Result<(), JsValue> {
+        let state = parsed(&state).map_err(|cause| error(&cause))?;
+        self.view.set_state(state).map_err(|cause| error(&cause))
+    }
+
+    pub fn errors(&self) -> JsValue {
+        json(&self.session.errors())
+    }
+
+    /// `[{scanIndex, sum, min, max, n}]`, bad pixels counted as 0.
+    #[wasm_bindgen(js_name = checksumFrames)]
+    pub fn checksum_frames(&self, frames: Vec<u32>) -> Promise {
+        self.on_set(async move |active: Active| {
+            let rows = Array::new();
+            for frame in frames {
+                let pattern = active.engine.pattern(frame).await?;
+                rows.push(&checksum(&active, frame, &pattern));
+            }
+            Ok(rows.into())
+        })
+    }
+
+    /// `[{scanIndex, fnv1a64, weighted64}]`, over raw values before masking; null without data.
+    #[wasm_bindgen(js_name = hashFrames)]
+    pub fn hash_frames(&self, frames: Vec<u32>) -> Promise {
+        self.on_set(async move |active: Active| {
+            let weighted = active.engine.hash_frames(&frames).await?;
+            let rows = Array::new();
+            for (&frame, weighted) in frames.iter().zip(weighted) {
+                let pattern = active.engine.pattern(frame).await?;
+                let fnv = weighted.map(|_| fnv1a64(&bytes_of(&pattern.pixels, active.set.dtype)));
+                rows.push(&object(&[
+                    ("scanIndex", frame.into()),
+                    ("fnv1a64", hash_or_null(fnv)),
+                    ("weighted64", hash_or_null(weighted)),
+                ]));
+            }
+            Ok(rows.into())
+        })
+    }
+
+    /// `{weighted64: [...], digest}` of every frame; a failed or missing frame is null and left out of the
+    /// digest.
+    #[wasm_bindgen(js_name = hashAll)]
+    pub fn hash_all(&self) -> Promise {
+        self.on_set(async move |active: Active| {
+            let frames: Vec<u32> = (0..active.set.frames).collect();
+            let hashes = active.engine.hash_frames(&frames).await?;
+            let all: Array = hashes.iter().map(|hash| hash_or_null(*hash)).collect();
+            Ok(object(&[("weighted64", all.into()), ("digest", hex(digest(&hashes)).into())]))
+        })
+    }
+
+    /// `{rows, cols, data, bad}`: values of the source type, and 1 for each pixel that counts nowhere.
+    pub fn frame(&self, frame: u32) -> Promise {
+        self.on_set(async move |active: Active| {
+            let pattern = active.engine.pattern(frame).await?;
+            if pattern.pixels.is_empty() {
+                return Err(no_data(frame, pattern.state));
+            }
+            let bad: Vec<u8> =
+                (0..active.set.detector.pixels()).map(|pixel| u8::from(!active.good.contains(pixel))).collect();
+            Ok(object(&[
+                ("rows", active.set.detector.rows.into()),
+                ("cols", active.set.detector.cols.into()),
+                ("data", typed(&pattern.pixels, active.set.dtype)),
+                ("bad", Uint8Array::from(bad.as_slice()).into()),
+            ]))
+        })
+    }
+
+    /// `{rows, cols, data, valid}`: exact sums over a shape, one per scan position.
+    #[wasm_bindgen(js_name = virtualImage)]
+    pub fn virtual_image(&self, shape: JsValue) -> Promise {
+        self.on_set(async move |active: Active| {
+            let sums = active.engine.virtual_image(&pixels(&active, &shape)?).await?;
+            Ok(scan_object(&active, &[("data", &sums.sum)], &sums.valid))
+        })
+    }
+
+    /// `{rows, cols, sum, sumRow, sumCol, valid}`: exact moments; row = sumRow / sum, "no counts" where sum is 0.
+    pub fn com(&self, shape: JsValue) -> Promise {
+        self.on_set(async move |active: Active| {
+            let moments = active.engine.moments(&pixels(&active, &shape)?).await?;
+            let parts = [("sum", &moments.sum), ("sumRow", &moments.sum_row), ("sumCol", &moments.sum_col)];
+            Ok(scan_object(&active, &parts, &moments.valid))
+        })
+    }
+
+    /// `{rows, cols, sum, max, frames}` over all frames or `{rows: [from, to], cols: [from, to]}` of the scan;
+    /// bad pixels are 0.
+    #[wasm_bindgen(js_name = meanPattern)]
+    pub fn mean_pattern(&self, roi: JsValue) -> Promise {
+        self.on_set(async move |active: Active| {
+            let roi: Option<ScanRoi> = parsed(&roi)?;
+            let scan = active.set.scan.shape;
+            let frames = roi.map_or(Frames::All, |roi| Frames::Rect {
+                scan,
+                rows: roi.rows[0]..roi.rows[1],
+                cols: roi.cols[0]..roi.cols[1],
+            });
+            let mut pattern = active.engine.sum_pattern(&frames).await?;
+            for pixel in (0..active.set.detector.pixels()).filter(|pixel| !active.good.contains(*pixel)) {
+                pattern.sum[pixel as usize] = 0;
+                pattern.max[pixel as usize] = 0;
+            }
+            Ok(object(&[
+                ("rows", active.set.detector.rows.into()),
+                ("cols", active.set.detector.cols.into()),
+                ("sum", BigUint64Array::from(pattern.sum.as_slice()).into()),
+                ("max", typed(&pattern.max, active.set.dtype)),
+                ("frames", pattern.frames.into()),
+            ]))
+        })
+    }
+
+    /// `{product, ms: [...]}`: GPU-timestamp times of one product on the resident set.
+    pub fn time(&self, request: JsValue) -> Promise {
+        self.on_set(async move |active: Active| {
+            let TimeRequest { product, repeats } = parsed(&request)?;
+            let product = product.unwrap_or(Product::VirtualImage);
+            let times = Array::new();
+            for _ in 0..repeats {
+                times.push(&run_product(&active, product).await?.map_or(JsValue::NULL, JsValue::from));
+            }
+            Ok(object(&[("product", json(&product)), ("ms", times.into())]))
+        })
+    }
+
+    /// Decode variants of this build.
+    pub fn kernels(&self) -> JsValue {
+        json(&["planes"])
+    }
+}
+
+/// Runs one product over all frames; its GPU time, ms.
+async fn run_product(active: &Active, product: Product) -> Result<Option<f64>> {
+    let frames: Vec<u32> = (0..active.set.frames).collect();
+    match product {
+        Product::VirtualImage => drop(active.engine.virtual_image(&active.good).await?),
+        Product::Moments => drop(active.engine.moments(&active.good).await?),
+        Product::Pattern => drop(active.engine.pattern(0).await?),
+        Product::SumPattern => drop(active.engine.sum_pattern(&Frames::All).await?),
+        Product::Census => drop(active.engine.census(&active.good).await?),
+        Product::HashFrames => drop(active.engine.hash_frames(&frames).await?),
+    }
+    Ok(active.engine.last_gpu_ms(product))
+}
+
+fn promise(work: impl Future<Output = Result<JsValue>> + 'static) -> Promise {
+    future_to_promise(async move { work.await.map_err(|cause| error(&cause)) })
+}
+
+/// The good pixels of a shape; all of them without one.
+fn pixels(active: &Active, shape: &JsValue) -> Result<PixelSet> {
+    let shape: Option<DetectorShape> = parsed(shape)?;
+    let Some(shape) = shape else { return Ok(active.good.clone()) };
+    let mut pixels = shape.pixels(active.set.detector);
+    pixels.words.iter_mut().zip(&active.good.words).for_each(|(word, good)| *word &= good);
+    Ok(pixels)
+}
+
+/// Per-position values of the scan: surplus frames are left out, positions without a frame are 0, not valid.
+fn scan_object(active: &Active, parts: &[(&str, &Vec<u64>)], valid: &[u8]) -> JsValue {
+    let scan = active.set.scan.shape;
+    let positions = scan.positions() as usize;
+    let mut properties = vec![("rows", scan.rows.into()), ("cols", scan.cols.into())];
+    for (name, values) in parts {
+        let mut values = (*values).clone();
+        values.resize(positions, 0);
+        properties.push((name, BigUint64Array::from(values.as_slice()).into()));
+    }
+    let mut valid = valid.to_vec();
+    valid.resize(positions, 0);
+    properties.push(("valid", Uint8Array::from(valid.as_slice()).into()));
+    object(&properties)
+}
+
+fn checksum(active: &Active, frame: u32, pattern: &Pattern) -> JsValue {
+    let mut properties = vec![("scanIndex", JsValue::from(frame))];
+    if pattern.pixels.is_empty() {
+        properties.extend(["sum", "min", "max", "n"].map(|key| (key, JsValue::NULL)));
+        return object(&properties);
+    }
+    let is_signed = active.set.dtype.is_signed();
+    let value = |(pixel, &raw): (u32, &u32)| match active.good.contains(pixel) {
+        false => 0,
+        true if is_signed => i64::from(raw as i32),
+        true => i64::from(raw),
+    };
+    let values = || (0..).zip(&pattern.pixels).map(value);
+    // A frame's sum stays below 2^53: 2^20 pixels of 2^32 counts.
+    properties.push(("sum", (values().sum::<i64>() as f64).into()));
+    properties.push(("min", (values().min().unwrap_or(0) as f64).into()));
+    properties.push(("max", (values().max().unwrap_or(0) as f64).into()));
+    properties.push(("n", (pattern.pixels.len() as f64).into()));
+    object(&properties)
+}
+
+/// Little-endian bytes of values of the source type.
+fn bytes_of(pixels: &[u32], dtype: Dtype) -> Vec<u8> {
+    let bytes = dtype.bytes() as usize;
+    pixels.iter().flat_map(|pixel| pixel.to_le_bytes().into_iter().take(bytes)).collect()
+}
+
+fn typed(pixels: &[u32], dtype: Dtype) -> JsValue {
+    let bytes = bytes_of(pixels, dtype);
+    let buffer = Uint8Array::from(bytes.as_slice()).buffer();
+    match dtype {
+        Dtype::U8 => Uint8Array::new(&buffer).into(),
+        Dtype::U16 => Uint16Array::new(&buffer).into(),
+        Dtype::I8 => Int8Array::new(&buffer).into(),
+        Dtype::I16 => Int16Array::new(&buffer).into(),
+        Dtype::I32 => Int32Array::new(&buffer).into(),
+        Dtype::F32 => Float32Array::new(&buffer).into(),
+        _ => Uint32Array::new(&buffer).into(),
+    }
+}
+
+fn hash_or_null(hash: Option<u64>) -> JsValue {
+    hash.map_or(JsValue::NULL, |hash| hex(hash).into())
+}
+
+fn no_data(frame: u32, state: FrameState) -> Error {
+    let found = match state {
+        FrameState::Unread => "not read yet",
+        FrameState::Failed => "a chunk that could not be decoded",
+        _ => "no data in the files",
+    };
+    Error::new(Kind::File, "no_data", "This pattern has no data").at(format!("pattern {frame}")).found(found)
+}
+
+fn files_of_input() -> Vec<crate::source::Picked> {
+    let input = window()
+        .and_then(|window| window.document())
+        .and_then(|document| document.query_selector("input[type=file]").ok().flatten())
+        .and_then(|input| input.dyn_into::<HtmlInputElement>().ok());
+    input.and_then(|input| input.files()).map(|files| files_of(&files)).unwrap_or_default()
+}

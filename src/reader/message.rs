@@ -1,0 +1,59 @@
+//! What the page and a reader tell each other.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Error, acquisition::Opened, engine::FrameFault, plan::Slice};
+
+/// From the page to a reader.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum Request {
+    /// Open a port and post it with this ticket.
+    Connect { ticket: u32 },
+    /// Work for the files of `generation`.
+    Job { job: u32, generation: u32, task: Task },
+    /// Jobs of this and of older generations are no longer wanted.
+    Forget { generation: u32 },
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum Task {
+    /// Read the metadata of all files: what acquisitions are they?
+    Walk,
+    /// Read one slice of picked file `picked`, in pieces of at most `piece_bytes` (a multiple of 4).
+    Read { picked: u32, slice: Slice, piece_bytes: u32 },
+    /// Decode frames `first .. first + count` of acquisition `set` (place in the walk's answer) into
+    /// little-endian pixels; one piece.
+    Decode { set: u32, first: u32, count: u32 },
+}
+
+/// From a reader to the page.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum Answer {
+    /// The port of this ticket was posted just before.
+    Connected {
+        ticket: u32,
+    },
+    Done {
+        job: u32,
+        outcome: Outcome,
+        /// Bytes that were posted in pieces for this job.
+        bytes: f64,
+        /// Time spent reading, ms.
+        read_ms: f64,
+    },
+    Failed {
+        job: u32,
+        error: Error,
+    },
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub enum Outcome {
+    Walked(Opened),
+    Read,
+    /// Frames of the piece without valid pixels: failed ones with their fault, and missing ones.
+    Decoded {
+        failed: Vec<FrameFault>,
+        missing: Vec<u32>,
+    },
+}

@@ -1,0 +1,308 @@
+//! The open set, and the one way to open another. The page and automation go through the same calls.
+
+use std::{
+    cell::{Cell, RefCell},
+    rc::Rc,
+};
+
+use futures_channel::oneshot;
+use futures_util::future::select;
+use gloo_timers::future::TimeoutFuture;
+use wasm_bindgen::JsCast;
+use wasm_bindgen_futures::spawn_local;
+use web_sys::File;
+
+pub use remote::demo_files;
+
+use crate::{
+    Error, Kind, Result,
+    acquisition::{Acquisition, ScanFrom},
+    engine::{Engine, FrameState, PixelSet},
+    gpu::Context,
+    load::{Event, LoadProfile, Loader, Path, SourceKind, Tuning, now_ms},
+    shape::Scan,
+    source::Picked,
+};
+
+mod remote;
+
+/// A set on show: what it is, its frames, and the pixels that count.
+#[derive(Clone)]
+pub struct Active {
+    pub set: Rc<Acquisition>,
+    pub engine: Rc<Engine>,
+    /// All pixels but the masked ones and those that are sentinel in every frame.
+    pub good: PixelSet,
+}
+
+/// The readers, the adapter and the active set.
+pub struct Session {
+    loader: Loader,
+    /// Why there is no WebGPU.
+    no_gpu: Option<Error>,
+    path: Cell<Path>,
+    active: RefCell<Option<Active>>,
+    /// Files of the active load, to add missing ones to or to open again on the other path.
+    picked: RefCell<(Vec<Picked>, SourceKind)>,
+    profile: RefCell<Option<Rc<LoadProfile>>>,
+    waiting: RefCell<Vec<oneshot::Sender<Ended>>>,
+    listeners: RefCell<Vec<Rc<dyn Fn(&Event)>>>,
+    /// When the load under way began, and who waits for its first image.
+    started_ms: Cell<f64>,
+    first_image: RefCell<FirstImage>,
+    /// Who hears of finished profiles.
+    watchers: RefCell<Vec<Rc<dyn Fn(&LoadProfile)>>>,
+    errors: RefCell<Vec<String>>,
+}
+
+/// The first presented image that covers enough of the scan.
+#[derive(Default)]
+struct FirstImage {
+    at_ms: Option<f64>,
+    waiting: Option<oneshot::Sender<()>>,
+}
+
+/// How a load ended.
+pub type Ended = Result<Rc<LoadProfile>>;
+
+impl Session {
+    /// Asks for the adapter and starts the readers.
+    pub async fn start(tuning: Tuning) -> Rc<Self> {
+        let (context, no_gpu) = match Context::new().await {
+            Ok(context) => (Some(Rc::new(context)), None),
+            Err(error) => (None, Some(error)),
+        };
+        Rc::new(Self {
+            loader: Loader::new(context, tuning),
+            no_gpu,
+            path: Cell::new(Path::Gpu),
+            active: RefCell::default(),
+            picked: RefCell::default(),
+            profile: RefCell::default(),
+            waiting: RefCell::default(),
+            listeners: RefCell::default(),
+            started_ms: Cell::default(),
+            first_image: RefCell::default(),
+            watchers: RefCell::default(),
+            errors: RefCell::default(),
+        })
+    }
+
+    /// Who hears of every step of a load, after the session has taken note of it.
+    pub fn listen(&self, listener: Rc<dyn Fn(&Event)>) {
+        self.listeners.borrow_mut().push(listener);
+    }
+
+    /// Who hears of the profile of every load that ended.
+    pub fn watch(&self, watcher: Rc<dyn Fn(&LoadProfile)>) {
+        self.watchers.borrow_mut().push(watcher);
+    }
+
+    pub fn loader(&self) -> &Loader {
+        &self.loader
+    }
+
+    pub fn no_gpu(&self) -> Option<&Error> {
+        self.no_gpu.as_ref()
+    }
+
+    pub fn path(&self) -> Path {
+        self.path.get()
+    }
+
+    pub fn active(&self) -> Option<Active> {
+        self.active.borrow().clone()
+    }
+
+    /// Of the last load that ended; `None` while one is under way.
+    pub fn profile(&self) -> Option<Rc<LoadProfile>> {
+        self.profile.borrow().clone()
+    }
+
+    /// All that was reported since the start, the adapter's errors included.
+    pub fn errors(&self) -> Vec<String> {
+        let mut errors = self.errors.borrow().clone();
+        errors.extend(self.loader.context().map(|context| context.errors()).unwrap_or_default());
+        errors
+    }
+
+    /// Opens `files` and waits until the load has ended; with several sets, until one was chosen and loaded.
+    ///
+    /// # Errors
+    /// What the user sees: the set cannot be opened, or the load was cancelled.
+    pub async fn open(self: &Rc<Self>, files: Vec<Picked>, kind: SourceKind) -> Ended {
+        let started_ms = now_ms();
+        if files.is_empty() {
+            return Err(
+                Error::new(Kind::Io, "no_files", "No files were given").action("Pick the master and its data files")
+            );
+        }
+        *self.picked.borrow_mut() = (files.clone(), kind);
+        self.profile.take();
+        self.started_ms.set(started_ms);
+        self.first_image.take();
+        let (sender, ended) = oneshot::channel();
+        // Whoever waits for the load before learns that it was replaced.
+        *self.waiting.borrow_mut() = vec![sender];
+        let session = Rc::downgrade(self);
+        let sink = Rc::new(move |event: Event| {
+            if let Some(session) = session.upgrade() {
+                session.note(event);
+            }
+        });
+        self.loader.open(files, kind, self.path.get(), started_ms, sink).await;
+        ended.await.unwrap_or_else(|_| Err(Error::new(Kind::Io, "cancelled", "Another set was opened")))
+    }
+
+    /// Opens the set again with `more` files added.
+    ///
+    /// # Errors
+    /// As [`Session::open`].
+    pub async fn add(self: &Rc<Self>, more: Vec<Picked>) -> Ended {
+        let (mut files, kind) = self.picked.borrow().clone();
+        files.retain(|file| more.iter().all(|new| new.name() != file.name()));
+        files.extend(more);
+        self.open(files, kind).await
+    }
+
+    /// Opens the set again, on the other path.
+    ///
+    /// # Errors
+    /// As [`Session::open`].
+    pub async fn take_path(self: &Rc<Self>, path: Path) -> Ended {
+        self.path.set(path);
+        let (files, kind) = self.picked.borrow().clone();
+        self.open(files, kind).await
+    }
+
+    /// Opens a set by the address of its master (or only file): the files it links to are asked for beside it.
+    ///
+    /// # Errors
+    /// As [`Session::open`], and when the address does not answer Range requests.
+    pub async fn open_url(self: &Rc<Self>, master: &str) -> Ended {
+        let files = remote::set_of(self, master).await?;
+        self.open(files, SourceKind::Url).await
+    }
+
+    /// Opens files at these addresses as one set.
+    ///
+    /// # Errors
+    /// As [`Session::open_url`].
+    pub async fn open_urls(self: &Rc<Self>, urls: &[String], kind: SourceKind) -> Ended {
+        let files = remote::all(urls).await?;
+        self.open(files, kind).await
+    }
+
+    /// Takes note of sentinels: pixels that never count, frames that are padding. Returns whether anything
+    /// has changed.
+    ///
+    /// # Errors
+    /// `Gpu`, as every question to the engine.
+    pub async fn take_census(&self) -> Result<bool> {
+        let Some(active) = self.active() else { return Ok(false) };
+        let unmasked = unmasked(&active.set);
+        let census = active.engine.census(&unmasked).await?;
+        active.engine.exclude(&census.sentinel_frames);
+        let sentinel = PixelSet { detector: active.set.detector, words: census.sentinel_pixels };
+        let good = unmasked.without(&sentinel);
+        let mut current = self.active.borrow_mut();
+        let Some(current) = current.as_mut().filter(|current| Rc::ptr_eq(&current.engine, &active.engine)) else {
+            return Ok(false);
+        };
+        let has_changed = current.good != good || !census.sentinel_frames.is_empty();
+        current.good = good;
+        Ok(has_changed)
+    }
+
+    /// The scan shape as the user entered it: the active set is seen so from now on.
+    pub fn set_scan(&self, shape: Scan) {
+        if let Some(active) = &mut *self.active.borrow_mut() {
+            let mut set = (*active.set).clone();
+            set.scan.shape = shape;
+            set.scan.from = ScanFrom::Entered;
+            active.set = Rc::new(set);
+        }
+    }
+
+    /// A virtual image was presented. The first one of the load that covers at least 5 % of the positions,
+    /// in every eighth of the scan, is noted.
+    pub fn note_image(&self) {
+        let Some(active) = self.active() else { return };
+        let mut first = self.first_image.borrow_mut();
+        if first.at_ms.is_some() || !is_spread(&active.engine.frame_states(), active.set.scan.shape) {
+            return;
+        }
+        first.at_ms = Some(now_ms() - self.started_ms.get());
+        if let Some(waiting) = first.waiting.take() {
+            // Nobody waits any more after the time limit.
+            let _ = waiting.send(());
+        }
+    }
+
+    fn note(self: &Rc<Self>, event: Event) {
+        match &event {
+            Event::Started { set, engine } => {
+                let active = Active { set: set.clone(), engine: engine.clone(), good: unmasked(set) };
+                *self.active.borrow_mut() = Some(active);
+            }
+            Event::Notice(error) => self.errors.borrow_mut().push(error.to_string()),
+            Event::Finished { error: Some(error), .. } => self.errors.borrow_mut().push(error.to_string()),
+            _ => {}
+        }
+        let listeners = self.listeners.borrow().clone();
+        listeners.iter().for_each(|listener| listener(&event));
+        if let Event::Finished { profile, error } = event {
+            let (session, waiting) = (self.clone(), self.waiting.take());
+            spawn_local(async move { session.publish(profile, error, waiting).await });
+        }
+    }
+
+    /// Completes the profile by the first image, which a small set shows after its last decode, and hands it
+    /// to whoever waits.
+    async fn publish(&self, profile: Rc<LoadProfile>, error: Option<Error>, waiting: Vec<oneshot::Sender<Ended>>) {
+        let started_ms = self.started_ms.get();
+        if error.is_none() && self.first_image.borrow().at_ms.is_none() {
+            let (shown, is_shown) = oneshot::channel();
+            self.first_image.borrow_mut().waiting = Some(shown);
+            select(is_shown, TimeoutFuture::new(FIRST_IMAGE_PATIENCE_MS)).await;
+        }
+        if started_ms != self.started_ms.get() {
+            return;
+        }
+        let first_image_ms = self.first_image.borrow().at_ms;
+        let profile = Rc::new(LoadProfile { first_image_ms, ..(*profile).clone() });
+        *self.profile.borrow_mut() = Some(profile.clone());
+        let watchers = self.watchers.borrow().clone();
+        watchers.iter().for_each(|watcher| watcher(&profile));
+        for waiting in waiting {
+            let ended = error.clone().map_or_else(|| Ok(profile.clone()), Err);
+            // Whoever asked may have left.
+            let _ = waiting.send(ended);
+        }
+    }
+}
+
+/// Whether frames of at least 5 % of the positions are decoded, some in every eighth of the scan.
+fn is_spread(states: &[FrameState], scan: Scan) -> bool {
+    let positions = (scan.positions() as usize).min(states.len());
+    let states = &states[..positions];
+    let decoded = |states: &[FrameState]| states.iter().filter(|state| **state == FrameState::Valid).count();
+    let bands = states.chunks(positions.div_ceil(BANDS).max(1));
+    decoded(states) * 20 >= positions && bands.into_iter().all(|band| decoded(band) > 0)
+}
+
+/// Parts of the scan that an image must reach to cover it.
+const BANDS: usize = 8;
+/// A page in the background presents nothing; its profile does not wait for ever.
+const FIRST_IMAGE_PATIENCE_MS: u32 = 3000;
+
+/// Pixels outside the mask.
+pub fn unmasked(set: &Acquisition) -> PixelSet {
+    let masked = PixelSet { detector: set.detector, words: set.bad_pixels.bits(set.detector) };
+    PixelSet::of(set.detector, |_, _| true).without(&masked)
+}
+
+/// The files of a `FileList` or an array of files.
+pub fn files_of(list: &wasm_bindgen::JsValue) -> Vec<Picked> {
+    js_sys::Array::from(list).iter().filter_map(|file| file.dyn_into::<File>().ok()).map(Picked::File).collect()
+}

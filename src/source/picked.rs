@@ -1,0 +1,138 @@
+//! Files in the browser: picked ones (`File`) and ones behind a URL that answers Range requests.
+//!
+//! Synchronous reads (`FileReaderSync`, synchronous `XMLHttpRequest`) are allowed in workers only.
+
+use js_sys::{ArrayBuffer, Uint8Array};
+use wasm_bindgen::{JsCast, JsValue};
+use web_sys::{Blob, File, FileReaderSync, XmlHttpRequest, XmlHttpRequestResponseType};
+
+use super::{ByteSource, past_the_end};
+use crate::{Error, Kind, Result};
+
+/// A file as it can be handed to a worker.
+#[derive(Clone, Debug)]
+pub enum Picked {
+    File(File),
+    Url { url: String, name: String, len_bytes: u64 },
+}
+
+impl Picked {
+    /// Base name, without folders.
+    pub fn name(&self) -> String {
+        match self {
+            Self::File(file) => file.name(),
+            Self::Url { name, .. } => name.clone(),
+        }
+    }
+
+    pub fn len_bytes(&self) -> u64 {
+        match self {
+            // Sizes of files are integers below 2^53.
+            Self::File(file) => file.size() as u64,
+            Self::Url { len_bytes, .. } => *len_bytes,
+        }
+    }
+
+    /// For `postMessage`: a `File` is cloned by reference, a URL is `[url, name, len_bytes]`.
+    pub fn to_js(&self) -> JsValue {
+        match self {
+            Self::File(file) => file.into(),
+            Self::Url { url, name, len_bytes } => {
+                let parts: [JsValue; 3] = [url.into(), name.into(), (*len_bytes as f64).into()];
+                parts.iter().collect::<js_sys::Array>().into()
+            }
+        }
+    }
+
+    pub fn from_js(value: &JsValue) -> Option<Self> {
+        if let Some(file) = value.dyn_ref::<File>() {
+            return Some(Self::File(file.clone()));
+        }
+        let parts = value.dyn_ref::<js_sys::Array>()?;
+        let (url, name) = (parts.get(0).as_string()?, parts.get(1).as_string()?);
+        Some(Self::Url { url, name, len_bytes: parts.get(2).as_f64()? as u64 })
+    }
+
+    /// Bytes `offset .. offset + len_bytes` of a picked file, unread.
+    pub fn slice(&self, offset: u64, len_bytes: u64) -> Option<Blob> {
+        match self {
+            Self::File(file) => file.slice_with_f64_and_f64(offset as f64, (offset + len_bytes) as f64).ok(),
+            Self::Url { .. } => None,
+        }
+    }
+}
+
+/// `Range` header of a byte range.
+pub fn range_header(offset: u64, len_bytes: u64) -> String {
+    format!("bytes={offset}-{}", offset + len_bytes.saturating_sub(1))
+}
+
+/// The browser's own words for a failed read.
+pub fn unreadable(name: &str, cause: &JsValue) -> Error {
+    let words = cause.dyn_ref::<js_sys::Error>().map(|error| String::from(error.message()));
+    Error::new(Kind::Io, "unreadable", "The file cannot be read")
+        .at(name)
+        .found(words.or_else(|| cause.as_string()).unwrap_or_else(|| "a refused read".into()))
+        .action("Pick the file again; it may have changed or moved since it was picked")
+}
+
+/// A [`Picked`] file, read synchronously in a worker.
+pub struct PickedSource {
+    picked: Picked,
+    name: String,
+    len_bytes: u64,
+}
+
+impl PickedSource {
+    pub fn new(picked: Picked) -> Self {
+        let (name, len_bytes) = (picked.name(), picked.len_bytes());
+        Self { picked, name, len_bytes }
+    }
+
+    fn bytes(&self, offset: u64, len_bytes: u64) -> Result<ArrayBuffer, JsValue> {
+        match &self.picked {
+            Picked::File(file) => {
+                let blob = file.slice_with_f64_and_f64(offset as f64, (offset + len_bytes) as f64)?;
+                FileReaderSync::new()?.read_as_array_buffer(&blob)
+            }
+            Picked::Url { url, .. } => {
+                let request = XmlHttpRequest::new()?;
+                request.open_with_async("GET", url, false)?;
+                request.set_request_header("Range", &range_header(offset, len_bytes))?;
+                request.set_response_type(XmlHttpRequestResponseType::Arraybuffer);
+                request.send()?;
+                if request.status()? != 206 {
+                    return Err(format!("HTTP status {} to a Range request", request.status()?).into());
+                }
+                request.response()?.dyn_into()
+            }
+        }
+    }
+}
+
+impl ByteSource for PickedSource {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn len_bytes(&self) -> u64 {
+        self.len_bytes
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<()> {
+        let len_bytes = buffer.len() as u64;
+        if offset.checked_add(len_bytes).is_none_or(|end| end > self.len_bytes) {
+            return Err(past_the_end(&self.name, offset, buffer.len(), self.len_bytes));
+        }
+        if buffer.is_empty() {
+            return Ok(());
+        }
+        let bytes = self.bytes(offset, len_bytes).map_err(|cause| unreadable(&self.name, &cause))?;
+        let bytes = Uint8Array::new(&bytes);
+        if u64::from(bytes.length()) != len_bytes {
+            return Err(unreadable(&self.name, &format!("{} bytes for {len_bytes}", bytes.length()).into()));
+        }
+        bytes.copy_to(buffer);
+        Ok(())
+    }
+}

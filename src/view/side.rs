@@ -1,0 +1,255 @@
+//! The sidebar's cards, the messages, and what stands in the left square while no set is open.
+
+use super::dom::{Dom, escaped};
+use crate::{
+    Error,
+    app::{
+        App, Command, Stage,
+        detector::centre_of,
+        event::Entry,
+        words::{self, Row, Tone},
+    },
+    display::{bytes, count},
+    products::DetectorShape,
+};
+
+/// Fills all cards.
+pub fn draw(dom: &Dom, app: &App) {
+    dom.html("messages", &messages(app));
+    dom.html("computer", &rows(&app.computer_rows()));
+    match app.stage() {
+        Stage::Opening => {
+            let files = app.opening.unwrap_or(0);
+            let words = if files == 1 { "1 file".to_owned() } else { format!("{} files", count(files.into())) };
+            dom.text("wait-names", &format!("Looking at {words}: what was measured, and where the patterns lie."));
+        }
+        Stage::Refused => {
+            if let Some(error) = &app.refusal {
+                dom.html("refusal", &refusal(error));
+            }
+        }
+        Stage::Choice => dom.html("choice", &choice(app)),
+        Stage::Reading | Stage::Set => draw_set(dom, app),
+        Stage::Empty => {}
+    }
+}
+
+fn draw_set(dom: &Dom, app: &App) {
+    dom.html("reading", &rows(&app.reading_rows()));
+    dom.html("set", &rows(&app.set_rows()));
+    dom.html("calibration", &rows(&app.calibration_rows()));
+    dom.html("com", &rows(&app.com_rows()));
+    dom.html("disc", &disc(app));
+    dom.html("scan-chips", &chips(app));
+    if let Some(set) = &app.set {
+        field(dom, app, "scan-shape", Entry::ScanShape, &words::shape(set.shape()));
+    }
+    let wrong = |entry| app.wrong_entry.as_ref().filter(|(wrong, _)| *wrong == entry).map(|(_, why)| why.as_str());
+    let wrong_scan = wrong(Entry::ScanShape);
+    dom.text("scan-why", wrong_scan.unwrap_or(&app.scan_why()));
+    class(dom, "scan-why", wrong_scan.is_some());
+    draw_fields(dom, app);
+    let wrong_field = app.wrong_entry.as_ref().filter(|(entry, _)| *entry != Entry::ScanShape);
+    dom.text("field-why", wrong_field.map_or("", |(_, why)| why));
+    class(dom, "field-why", true);
+}
+
+fn class(dom: &Dom, id: &str, is_wrong: bool) {
+    if let Some(element) = dom.find(id) {
+        dom.attribute(&element, id, "class", if is_wrong { "why wrong" } else { "why" });
+    }
+}
+
+/// The detector's numbers, in mrad where the set is calibrated.
+fn draw_fields(dom: &Dom, app: &App) {
+    let shown = app.detector_shape();
+    let shape = shown.as_ref().map(|(shape, _)| shape);
+    let (per_px, unit) = app.mrad_per_px().map_or((1.0, "px"), |mrad| (mrad, "mrad"));
+    let length = |px: f64| format!("{:.1}", px * per_px);
+    let (inner, outer) = match shape {
+        Some(DetectorShape::Annulus { inner, outer, .. } | DetectorShape::Wedge { inner, outer, .. }) => {
+            (Some(*inner), Some(*outer))
+        }
+        Some(DetectorShape::Disc { outer, .. }) => (None, Some(*outer)),
+        _ => (None, None),
+    };
+    let (width, height) = match shape {
+        Some(DetectorShape::Rect { width, height, .. }) => (Some(*width), Some(*height)),
+        _ => (None, None),
+    };
+    for (id, place, entry, px) in [
+        ("inner", "f-inner", Entry::Inner, inner),
+        ("outer", "f-outer", Entry::Outer, outer),
+        ("width", "f-width", Entry::Width, width),
+        ("height", "f-height", Entry::Height, height),
+    ] {
+        dom.show(place, px.is_some());
+        field(dom, app, id, entry, &px.map(length).unwrap_or_default());
+        if let Some(unit_place) = dom.find(place).and_then(|field| field.query_selector(".unit").ok().flatten()) {
+            if unit_place.text_content().as_deref() != Some(unit) {
+                unit_place.set_text_content(Some(unit));
+            }
+        }
+    }
+    let centre = shape.and_then(centre_of).map(|at| at.map(|px| format!("{px:.1}")));
+    let [row, col] = centre.unwrap_or_default();
+    field(dom, app, "centre-x", Entry::CentreX, &col);
+    field(dom, app, "centre-y", Entry::CentreY, &row);
+    let inverted = shown.as_ref().is_some_and(|(_, inverted)| *inverted);
+    for (id, name, is_on) in [
+        ("invert", "aria-pressed", inverted),
+        ("shape-disc", "aria-checked", matches!(shape, Some(DetectorShape::Disc { .. }))),
+        ("shape-annulus", "aria-checked", matches!(shape, Some(DetectorShape::Annulus { .. }))),
+        ("shape-rect", "aria-checked", matches!(shape, Some(DetectorShape::Rect { .. }))),
+    ] {
+        if let Some(element) = dom.find(id) {
+            dom.attribute(&element, id, name, if is_on { "true" } else { "false" });
+        }
+    }
+}
+
+/// A field keeps a wrong entry, marked.
+fn field(dom: &Dom, app: &App, id: &str, entry: Entry, value: &str) {
+    let is_wrong = app.wrong_entry.as_ref().is_some_and(|(wrong, _)| *wrong == entry);
+    if let Some(element) = dom.find(id) {
+        dom.attribute(&element, id, "aria-invalid", if is_wrong { "true" } else { "false" });
+    }
+    if !is_wrong {
+        dom.value(id, value);
+    }
+}
+
+fn rows(rows: &[Row]) -> String {
+    rows.iter()
+        .map(|row| {
+            let class = match row.tone {
+                Tone::Plain => "",
+                Tone::Good => " class=\"ok-ink\"",
+                Tone::Warning => " class=\"warn-ink\"",
+            };
+            let remark = match row.remark.as_str() {
+                "" => String::new(),
+                remark => format!(" <small>{}</small>", escaped(remark)),
+            };
+            format!("<dt>{}</dt><dd{class}>{}{remark}</dd>", escaped(row.name), escaped(&row.value))
+        })
+        .collect()
+}
+
+fn disc(app: &App) -> String {
+    let mut html = rows(&app.disc_rows());
+    if let Some(offer) = app.refit_offer() {
+        html += &format!(
+            "<div class=\"offer\"><p>{}</p><button type=\"button\" class=\"btn\" data-do=\"find-disc\">Fit again</button></div>",
+            escaped(&offer)
+        );
+    }
+    html
+}
+
+/// Other shapes that fit, each a button.
+fn chips(app: &App) -> String {
+    let alternatives = app.set.as_ref().map(|set| set.scan.alternatives.as_slice()).unwrap_or_default();
+    let chip = |(place, shape)| {
+        format!("<button type=\"button\" data-do=\"scan-shape {place}\">{}</button>", words::shape(shape))
+    };
+    alternatives.iter().copied().enumerate().take(6).map(chip).collect()
+}
+
+fn messages(app: &App) -> String {
+    let mut html = String::new();
+    for (place, message) in app.messages.iter().enumerate() {
+        let kind = match message.level {
+            crate::app::Level::Note => "note-card",
+            crate::app::Level::Warning => "warning",
+            crate::app::Level::Fault => "fault",
+        };
+        html += &card(&message.error, kind, &message.actions(), Some(place));
+    }
+    if let Some(error) = app.gpu_notice().filter(|_| !app.gpu_notice_hidden) {
+        html += &card(&error, "note-card", &words::actions(&error), None);
+    }
+    html
+}
+
+/// A message: what, where, expected, found, what to do, and its buttons.
+fn card(error: &Error, kind: &str, actions: &[(&str, Command)], place: Option<usize>) -> String {
+    let icon = if kind == "note-card" { "i-info" } else { "i-warn" };
+    let tone = match kind {
+        "fault" => " error-ink",
+        "warning" => " warn-ink",
+        _ => "",
+    };
+    let role = if kind == "note-card" { "status" } else { "alert" };
+    let hide = place.map_or("hide-gpu-notice".to_owned(), |place| format!("hide {place}"));
+    let mut html = format!(
+        "<section class=\"card message {kind}\" role=\"{role}\"><header><svg class=\"i{tone}\" aria-hidden=\"true\"><use href=\"#{icon}\"/></svg>\
+         <h3>{}</h3><span class=\"grow\"></span><button type=\"button\" class=\"icon\" data-do=\"{hide}\" aria-label=\"Hide this message (Esc)\">\
+         <svg class=\"i\" aria-hidden=\"true\"><use href=\"#i-close\"/></svg></button></header>",
+        escaped(&error.what)
+    );
+    html += &body(error);
+    if !actions.is_empty() {
+        let button = |(name, command): &(&str, Command)| {
+            command.name().map(|word| format!("<button type=\"button\" class=\"btn\" data-do=\"{word}\">{name}</button>"))
+        };
+        let buttons: String = actions.iter().filter_map(button).collect();
+        html += &format!("<div class=\"row\">{buttons}</div>");
+    }
+    html + "</section>"
+}
+
+fn body(error: &Error) -> String {
+    let mut html = String::new();
+    if !error.place.is_empty() {
+        html += &format!("<p class=\"quiet\">{}</p>", escaped(&error.place));
+    }
+    let parts: Vec<Row> = [("Expected", &error.expected), ("Found", &error.found)]
+        .into_iter()
+        .filter(|(_, text)| !text.is_empty())
+        .map(|(name, text)| Row::new(name, text.as_str()))
+        .collect();
+    if !parts.is_empty() {
+        html += &format!("<dl class=\"pairs\">{}</dl>", rows(&parts));
+    }
+    if !error.action.is_empty() {
+        html += &format!("<p>{}.</p>", escaped(error.action.trim_end_matches('.')));
+    }
+    html
+}
+
+/// Why nothing could be opened, in place of the drop text.
+fn refusal(error: &Error) -> String {
+    let cpu = match &*error.key {
+        "no_webgpu" => "<button type=\"button\" class=\"btn\" data-do=\"use-cpu\">Use the processor</button>",
+        _ => "",
+    };
+    format!(
+        "<svg class=\"big\" viewBox=\"0 0 16 16\" aria-hidden=\"true\"><use href=\"#i-warn\"/></svg><h2>{}</h2>{}\
+         <div class=\"row\"><button type=\"button\" class=\"btn first\" data-do=\"open-files\">Open files… <kbd>O</kbd></button>\
+         <button type=\"button\" class=\"btn\" data-do=\"open-folder\">Open folder…</button>{cpu}\
+         <button type=\"button\" class=\"btn\" data-do=\"open-demo\">Demo</button></div>",
+        escaped(&error.what),
+        body(error)
+    )
+}
+
+fn choice(app: &App) -> String {
+    let set = |(place, set): (usize, &std::rc::Rc<crate::acquisition::Acquisition>)| {
+        let size: u64 = set.files.iter().map(|file| file.len_bytes).sum();
+        let detector = set.detector;
+        format!(
+            "<button type=\"button\" data-do=\"choose {place}\"><b>{}</b><small>{} patterns of {} × {} px, {}</small></button>",
+            escaped(&set.name),
+            words::shape(set.scan.shape),
+            detector.rows,
+            detector.cols,
+            bytes(size)
+        )
+    };
+    let sets: String = app.choice.iter().enumerate().map(set).collect();
+    format!(
+        "<h2>{} sets</h2><p>These files are several acquisitions. Which one is to be opened?</p><div class=\"sets\">{sets}</div>",
+        count(app.choice.len() as u64)
+    )
+}

@@ -1,0 +1,213 @@
+//! One page of a Chrome that was started for tests, over the
+//! [DevTools protocol](https://chromedevtools.github.io/devtools-protocol/): JSON over a web socket.
+
+use std::{
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    time::Duration,
+};
+
+use anyhow::{Context, Result, bail};
+use base64::prelude::{BASE64_STANDARD, Engine as _};
+use futures_util::{SinkExt, StreamExt};
+use serde_json::{Value, json};
+use tokio::{net::TcpStream, time};
+use tokio_tungstenite::{
+    MaybeTlsStream, WebSocketStream, connect_async_with_config,
+    tungstenite::{Message, protocol::WebSocketConfig},
+};
+
+use crate::{chrome, paths};
+
+/// How long Chrome may take to start.
+const START: Duration = Duration::from_secs(60);
+
+/// A running Chrome with one page. It is ended when this is dropped.
+pub struct Browser {
+    process: Child,
+    socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
+    session: String,
+    last_id: u64,
+    complaints: Vec<String>,
+}
+
+impl Browser {
+    /// Starts Chrome with a new, empty profile; `display` is the X display of a headed one.
+    pub async fn start(program: &Path, name: &str, display: Option<&str>) -> Result<Self> {
+        let profile = paths::target().join("chrome").join(name);
+        if profile.exists() {
+            std::fs::remove_dir_all(&profile).with_context(|| profile.display().to_string())?;
+        }
+        std::fs::create_dir_all(&profile)?;
+        let mut command = Command::new(program);
+        command.args(chrome::QUIET);
+        command.args(["--no-sandbox", "--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"]);
+        command.args(["--remote-debugging-port=0", "--disable-dev-shm-usage", "--force-device-scale-factor=1"]);
+        command.args(["--hide-scrollbars", "--mute-audio", "--window-size=1280,720"]);
+        command.arg(format!("--user-data-dir={}", profile.display()));
+        match display {
+            Some(display) => command.args(["--ozone-platform=x11", "--window-position=0,0"]).env("DISPLAY", display),
+            None => command.arg("--headless=new"),
+        };
+        let log = std::fs::File::create(paths::target().join("chrome").join(format!("{name}.log")))?;
+        command.arg("about:blank").stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
+        let process = command.spawn().with_context(|| format!("{} did not start", program.display()))?;
+        // From here on, an error must end the process as well.
+        let mut process = Guard(Some(process));
+        let address =
+            time::timeout(START, devtools_address(&profile)).await.context("Chrome did not start in 60 s")??;
+        let config = WebSocketConfig::default().max_message_size(None).max_frame_size(None);
+        let (socket, _) = connect_async_with_config(address, Some(config), false).await?;
+        let process = process.0.take().context("the process is held until here")?;
+        let mut browser = Browser { process, socket, session: String::new(), last_id: 0, complaints: Vec::new() };
+        browser.attach().await?;
+        Ok(browser)
+    }
+
+    async fn attach(&mut self) -> Result<()> {
+        let target = self.call("Target.createTarget", json!({"url": "about:blank"})).await?;
+        let attach = json!({"targetId": target["targetId"], "flatten": true});
+        let session = self.call("Target.attachToTarget", attach).await?;
+        session["sessionId"].as_str().context("no session")?.clone_into(&mut self.session);
+        for domain in ["Runtime", "Page", "DOM", "Log"] {
+            self.call(&format!("{domain}.enable"), json!({})).await?;
+        }
+        Ok(())
+    }
+
+    /// Opens an address and waits until the page has loaded; complaints of the page before are forgotten.
+    pub async fn open(&mut self, url: &str) -> Result<()> {
+        self.call("Page.navigate", json!({"url": "about:blank"})).await?;
+        self.complaints.clear();
+        self.call("Page.navigate", json!({"url": url})).await?;
+        self.evaluate(
+            "new Promise(done => document.readyState === 'complete' ? done() : addEventListener('load', () => done()))",
+        )
+        .await?;
+        Ok(())
+    }
+
+    /// The value of a JavaScript expression, awaited when it is a promise. It must survive JSON.
+    pub async fn evaluate(&mut self, expression: &str) -> Result<Value> {
+        let arguments =
+            json!({"expression": expression, "awaitPromise": true, "returnByValue": true, "userGesture": true});
+        let mut answer = self.call("Runtime.evaluate", arguments).await?;
+        if let Some(details) = answer.get("exceptionDetails") {
+            let thrown = &details["exception"];
+            let text = thrown["description"].as_str().or(thrown["value"].as_str()).or(details["text"].as_str());
+            bail!("{}", text.unwrap_or("an exception without a text"));
+        }
+        Ok(answer["result"]["value"].take())
+    }
+
+    /// Puts files on the element that `selector` finds first, as a user's choice would.
+    pub async fn choose_files(&mut self, selector: &str, files: &[PathBuf]) -> Result<()> {
+        let find = json!({"expression": format!("document.querySelector({})", json!(selector))});
+        let found = self.call("Runtime.evaluate", find).await?;
+        let object = found["result"]["objectId"].as_str().with_context(|| format!("the page has no {selector}"))?;
+        self.call("DOM.setFileInputFiles", json!({"objectId": object, "files": files})).await?;
+        Ok(())
+    }
+
+    /// A screenshot of a window of this size in CSS pixels, as PNG.
+    pub async fn screenshot(&mut self, width: u32, height: u32, theme: &str) -> Result<Vec<u8>> {
+        let size = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
+        self.call("Emulation.setDeviceMetricsOverride", size).await?;
+        let scheme = json!({"features": [{"name": "prefers-color-scheme", "value": theme}]});
+        self.call("Emulation.setEmulatedMedia", scheme).await?;
+        // Two frames and a moment: the page lays itself out anew and draws its canvases.
+        self.evaluate(
+            "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 400))))",
+        )
+        .await?;
+        let shot = self.call("Page.captureScreenshot", json!({"format": "png"})).await?;
+        Ok(BASE64_STANDARD.decode(shot["data"].as_str().context("no picture")?)?)
+    }
+
+    /// What the page wrote to the console as an error, threw without catching it, or failed to load.
+    pub fn complaints(&self) -> &[String] {
+        &self.complaints
+    }
+
+    async fn call(&mut self, method: &str, params: Value) -> Result<Value> {
+        self.last_id += 1;
+        let id = self.last_id;
+        let mut message = json!({"id": id, "method": method, "params": params});
+        if !self.session.is_empty() {
+            message["sessionId"] = json!(self.session);
+        }
+        self.socket.send(Message::text(message.to_string())).await?;
+        loop {
+            let message = self.socket.next().await.context("Chrome closed its socket")??;
+            let Message::Text(text) = message else { continue };
+            let mut message: Value = serde_json::from_str(&text)?;
+            if message["id"] != json!(id) {
+                self.note(&message);
+                continue;
+            }
+            if let Some(error) = message.get("error") {
+                bail!("{method}: {error}");
+            }
+            return Ok(message["result"].take());
+        }
+    }
+
+    /// Keeps what an event complains about.
+    fn note(&mut self, event: &Value) {
+        let params = &event["params"];
+        match event["method"].as_str() {
+            Some("Runtime.consoleAPICalled") if params["type"] == "error" || params["type"] == "assert" => {
+                let words = params["args"].as_array().into_iter().flatten();
+                let words = words.filter_map(|word| word["value"].as_str().or(word["description"].as_str()));
+                self.complaints.push(words.collect::<Vec<_>>().join(" "));
+            }
+            Some("Runtime.exceptionThrown") => {
+                let thrown = &params["exceptionDetails"];
+                let text = thrown["exception"]["description"].as_str().or(thrown["text"].as_str());
+                self.complaints.push(format!("not caught: {}", text.unwrap_or("an exception")));
+            }
+            Some("Log.entryAdded") if params["entry"]["level"] == "error" => {
+                let entry = &params["entry"];
+                let (text, url) = (entry["text"].as_str(), entry["url"].as_str());
+                self.complaints.push(format!("{} {}", text.unwrap_or_default(), url.unwrap_or_default()));
+            }
+            Some("Inspector.targetCrashed") => self.complaints.push("the page crashed".to_owned()),
+            _ => {}
+        }
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        end(&mut self.process);
+    }
+}
+
+/// A process that is ended unless it is taken out.
+struct Guard(Option<Child>);
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        if let Some(process) = &mut self.0 {
+            end(process);
+        }
+    }
+}
+
+fn end(process: &mut Child) {
+    // Neither can fail in a way that matters: the process is then gone already.
+    let _ = process.kill();
+    let _ = process.wait();
+}
+
+/// The web socket's address, which Chrome writes into its profile once it listens: the port, then the path.
+async fn devtools_address(profile: &Path) -> Result<String> {
+    let file = profile.join("DevToolsActivePort");
+    loop {
+        let text = std::fs::read_to_string(&file).unwrap_or_default();
+        if let [port, path] = text.lines().collect::<Vec<_>>()[..] {
+            return Ok(format!("ws://127.0.0.1:{port}{path}"));
+        }
+        time::sleep(Duration::from_millis(50)).await;
+    }
+}

@@ -1,0 +1,189 @@
+//! The page in Chrome: real sets through the file input, compared with what h5py and `expected.py` say.
+//!
+//! Chrome runs with SwiftShader as its WebGPU adapter, headless and, under an X server without a screen, headed. The
+//! page is asked through its hooks (`window.__planescope`, `window.__loadprof`), see `probe.js`.
+
+mod cases;
+pub mod cdp;
+mod screens;
+
+use std::{
+    path::Path,
+    process::Command,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::Value;
+
+use crate::{
+    paths, serve,
+    setup::say,
+    test::{Tally, data, tools},
+};
+use cdp::Browser;
+
+/// How long one question to the page may take. Software GPUs are slow; a page that hangs must still be named.
+const STEP: Duration = Duration::from_secs(120);
+
+/// The page under test and the answers so far.
+struct Bench<'a> {
+    browser: Browser,
+    python: &'a Path,
+    url: String,
+    /// "headless" or "headed".
+    mode: &'static str,
+    tally: Tally,
+}
+
+/// Runs all browser tests against `dist/`.
+pub fn run(chrome: &Path, python: &Path) -> Result<Tally> {
+    tokio::runtime::Runtime::new()?.block_on(async {
+        let url = serve::serve(&paths::dist(), &[], 0).await?.url;
+        let mut tally = Tally::default();
+
+        let browser = Browser::start(chrome, "headless", None).await?;
+        let mut bench = Bench { browser, python, url: url.clone(), mode: "headless", tally: Tally::default() };
+        let start = Instant::now();
+        bench.headless().await;
+        say(&format!("headless Chrome took {} s", start.elapsed().as_secs()));
+        tally.add(&bench.tally);
+
+        let display = tools::Display::start()?;
+        let browser = Browser::start(chrome, "headed", Some(&display.name)).await?;
+        let mut bench = Bench { browser, python, url, mode: "headed", tally: Tally::default() };
+        let start = Instant::now();
+        bench.headed().await;
+        say(&format!("headed Chrome took {} s", start.elapsed().as_secs()));
+        tally.add(&bench.tally);
+        Ok(tally)
+    })
+}
+
+impl Bench<'_> {
+    async fn headless(&mut self) {
+        for bench in &data::BENCH {
+            self.case(bench.name, cases::bench(bench)).await;
+        }
+        self.case("arina-real", cases::Case::Arina).await;
+        self.case("demo", cases::Case::Demo).await;
+        self.case("not HDF5", cases::Case::Refused).await;
+        self.fixtures().await;
+        let shots = screens::take(&mut self.browser, &self.url).await;
+        self.finish("screenshots", shots);
+    }
+
+    async fn headed(&mut self) {
+        self.case("seed", cases::bench(&data::BENCH[0])).await;
+        self.case("badpix", cases::bench(&data::BENCH[2])).await;
+        self.case("arina-real", cases::Case::Arina).await;
+        self.case("demo", cases::Case::Demo).await;
+    }
+
+    /// Opens the page afresh and runs one case on it.
+    async fn case(&mut self, name: &str, case: cases::Case<'_>) {
+        let start = Instant::now();
+        let outcome = case.run(self).await;
+        self.finish(name, outcome);
+        println!("        {name} ({}) took {:.1} s", self.mode, start.elapsed().as_secs_f32());
+    }
+
+    /// Counts what stopped a case, and what the page complained about on the console.
+    fn finish(&mut self, name: &str, outcome: Result<()>) {
+        let name = format!("{name} ({}): ", self.mode);
+        if let Err(error) = outcome {
+            self.tally.fail(&format!("{name}to its end"), &format!("{error:#}"));
+        }
+        match self.browser.complaints() {
+            [] => self.tally.pass(&format!("{name}no errors on the console")),
+            complaints => self.tally.fail(&format!("{name}no errors on the console"), &complaints.join("\n")),
+        }
+    }
+
+    /// Opens the page and waits until it is ready.
+    async fn open_page(&mut self) -> Result<()> {
+        let url = self.url.clone();
+        self.limited("the page's start", async |browser| browser.open(&url).await).await?;
+        let wait = "(async () => { while (!window.__planescope) await new Promise(done => setTimeout(done, 20)); \
+                    await window.__planescope.ready; })()";
+        self.limited("__planescope.ready", async |browser| browser.evaluate(wait).await).await?;
+        Ok(())
+    }
+
+    /// The answer to one of the questions in `probe.js`.
+    async fn ask(&mut self, question: &str) -> Result<Value> {
+        let expression = format!("(() => {{ {} }})().{question}", include_str!("probe.js"));
+        let what = question.split('(').next().unwrap_or(question);
+        self.limited(what, async |browser| browser.evaluate(&expression).await).await.context(what.to_owned())
+    }
+
+    /// Compares every element of two lists; a failure tells where they first differ.
+    fn compare(&mut self, what: &str, found: &Value, expected: &Value) {
+        let name = format!("{what} ({})", self.mode);
+        match difference(found, expected) {
+            None => self.tally.pass(&name),
+            Some(words) => self.tally.fail(&name, &words),
+        }
+    }
+
+    async fn limited<T>(&mut self, what: &str, step: impl AsyncFnOnce(&mut Browser) -> Result<T>) -> Result<T> {
+        match tokio::time::timeout(STEP, step(&mut self.browser)).await {
+            Ok(outcome) => outcome,
+            Err(_) => bail!("{what}: no answer within {} s", STEP.as_secs()),
+        }
+    }
+}
+
+/// JSON from a script in `tests/data`.
+fn answers(python: &Path, script: &str, arguments: &[&Path]) -> Result<Value> {
+    let script = paths::root().join("tests/data").join(script);
+    let output = Command::new(python).arg(&script).args(arguments).output()?;
+    ensure!(output.status.success(), "{}: {}", script.display(), String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).with_context(|| script.display().to_string())
+}
+
+/// Where two values differ, in words. Numbers and their texts are the same; a list that ends early is filled up with
+/// null, which stands for no data.
+fn difference(found: &Value, expected: &Value) -> Option<String> {
+    let (Some(found), Some(expected)) = (found.as_array(), expected.as_array()) else {
+        return (text(found) != text(expected)).then(|| format!("found {found}, expected {expected}"));
+    };
+    let length = found.len().max(expected.len());
+    let at = |list: &[Value], i: usize| list.get(i).map_or_else(|| "null".to_owned(), text);
+    let differing: Vec<usize> = (0..length).filter(|&i| at(found, i) != at(expected, i)).collect();
+    let first = *differing.first()?;
+    Some(format!(
+        "{} of {length} differ, the first at {first}: found {}, expected {}",
+        differing.len(),
+        at(found, first),
+        at(expected, first)
+    ))
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn big_numbers_are_compared_as_texts_and_missing_ones_as_null() {
+        assert_eq!(difference(&json!(["18446744073709551615", "2"]), &json!([18446744073709551615u64, 2, null])), None);
+    }
+
+    #[test]
+    fn the_first_difference_is_named() {
+        let words = difference(&json!([1, 2, null]), &json!([1, 3, 4])).expect("two elements differ");
+        assert_eq!(words, "2 of 3 differ, the first at 1: found 2, expected 3");
+    }
+
+    #[test]
+    fn an_empty_answer_is_not_taken_for_a_full_one() {
+        assert!(difference(&json!([]), &json!([1])).is_some());
+        assert!(difference(&json!(null), &json!([1])).is_some());
+    }
+}

@@ -1,0 +1,87 @@
+//! Where Chrome is on this machine, and the flags with which it has WebGPU.
+
+use std::{
+    env,
+    path::{Path, PathBuf},
+};
+
+/// WebGPU in Chrome on Linux still hides behind flags; with `--use-angle=vulkan` page and WebGPU share one device, and
+/// without it the software adapter may be taken without a word. Vulkan and Chrome's own Wayland mode exclude each other.
+pub const LINUX_WEBGPU: [&str; 5] = [
+    "--enable-unsafe-webgpu",
+    "--enable-features=Vulkan",
+    "--use-angle=vulkan",
+    "--ignore-gpu-blocklist",
+    "--ozone-platform=x11",
+];
+
+/// No first-run pages, and no traffic of the browser's own.
+pub const QUIET: [&str; 6] = [
+    "--no-first-run",
+    "--no-default-browser-check",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-quic",
+];
+
+/// Chrome or Chromium: `$CHROME`, else the first that is found by name or at its usual place.
+pub fn find() -> Option<PathBuf> {
+    if let Some(chosen) = env::var_os("CHROME") {
+        return Some(PathBuf::from(chosen));
+    }
+    let names = ["google-chrome", "google-chrome-stable", "chromium", "chromium-browser"];
+    let folders: Vec<PathBuf> = env::var_os("PATH").map(|path| env::split_paths(&path).collect()).unwrap_or_default();
+    let on_path = names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
+    on_path.chain(usual_places()).find(|path| path.is_file())
+}
+
+fn usual_places() -> Vec<PathBuf> {
+    let mut places = Vec::new();
+    if cfg!(target_os = "macos") {
+        places.push("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome".into());
+        places.push("/Applications/Chromium.app/Contents/MacOS/Chromium".into());
+    }
+    for folder in ["ProgramFiles", "ProgramFiles(x86)", "LocalAppData"] {
+        if let Some(folder) = env::var_os(folder) {
+            places.push(Path::new(&folder).join("Google/Chrome/Application/chrome.exe"));
+        }
+    }
+    places
+}
+
+/// Flags that depend on who runs Chrome: its sandbox refuses to work for root.
+pub fn sandbox() -> Option<&'static str> {
+    is_root().then_some("--no-sandbox")
+}
+
+/// Whether this runs as root.
+#[cfg(unix)]
+pub fn is_root() -> bool {
+    use std::os::unix::fs::MetadataExt;
+    std::fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0)
+}
+
+/// Whether this runs as root.
+#[cfg(not(unix))]
+pub fn is_root() -> bool {
+    false
+}
+
+/// Whether a window can be opened.
+pub fn has_display() -> bool {
+    !cfg!(target_os = "linux") || env::var_os("DISPLAY").is_some() || env::var_os("WAYLAND_DISPLAY").is_some()
+}
+
+/// A profile of planescope's own, so that the flags hold even while the user's Chrome is running.
+pub fn profile() -> PathBuf {
+    let folder = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let cache = if cfg!(windows) {
+        folder("LocalAppData")
+    } else if cfg!(target_os = "macos") {
+        folder("HOME").map(|home| home.join("Library/Caches"))
+    } else {
+        folder("XDG_CACHE_HOME").or_else(|| folder("HOME").map(|home| home.join(".cache")))
+    };
+    cache.unwrap_or_else(env::temp_dir).join("planescope/chrome")
+}

@@ -1,0 +1,211 @@
+//! The page in `dist/`: what trunk makes of index.html, without trunk.
+//!
+//! index.html is written for [trunk 0.21](https://trunkrs.dev/assets/): every `<link data-trunk rel="...">` names an
+//! asset. The kinds that the page uses are understood here as trunk does with `filehash = false`:
+//!
+//! | `rel` | in `dist/` | in the page |
+//! |---|---|---|
+//! | `rust` | `BIN.js`, `BIN_bg.wasm` | a module script that starts it; with `data-type="worker"` nothing |
+//! | `css` | the file | `<link rel="stylesheet">` |
+//! | `icon` | the file | `<link rel="icon">` |
+//! | `copy-file`, `copy-dir` | the file, the folder | nothing |
+//!
+//! Addresses are relative, so that the folder can be served from anywhere.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, Result, bail};
+
+use crate::{
+    paths,
+    setup::{self, say},
+    wasm::{self, Profile},
+};
+
+/// Builds the whole page into `out`.
+pub fn build(profile: Profile, out: &Path) -> Result<()> {
+    let root = paths::root();
+    let source = root.join("index.html");
+    let html = fs::read_to_string(&source).with_context(|| source.display().to_string())?;
+    let (html, assets) = resolve(&html)?;
+
+    let binaries: Vec<&str> = assets.iter().filter_map(Asset::binary).collect();
+    let compiled = wasm::compile(&binaries, profile)?;
+    let wasm_opt = if profile == Profile::Release { setup::wasm_opt() } else { None };
+    // An old page must not show through a failed or half-done build.
+    if out.exists() {
+        fs::remove_dir_all(out).with_context(|| out.display().to_string())?;
+    }
+    fs::create_dir_all(out)?;
+    for asset in &assets {
+        match asset {
+            Asset::Rust(binary) => {
+                wasm::bind(&compiled, &binary.name, out)?;
+                if let Some(wasm_opt) = &wasm_opt {
+                    wasm::optimise(wasm_opt, &binary.optimise, &binary.name, out)?;
+                }
+                if binary.loader {
+                    fs::write(out.join(format!("{}_loader.js", binary.name)), loader(&binary.name))?;
+                }
+            }
+            Asset::File(path) => copy(&root.join(path), out)?,
+        }
+    }
+    fs::write(out.join("index.html"), html)?;
+    say(&format!("the page is in {}", out.display()));
+    Ok(())
+}
+
+/// What one link of index.html asks for.
+#[derive(Debug, PartialEq, Eq)]
+enum Asset {
+    Rust(Binary),
+    /// A file or folder copied as it is.
+    File(PathBuf),
+}
+
+/// A binary of the package that becomes WebAssembly.
+#[derive(Debug, PartialEq, Eq)]
+struct Binary {
+    name: String,
+    /// With a script `NAME_loader.js` that starts it (`data-loader-shim`).
+    loader: bool,
+    /// wasm-opt's arguments (`data-wasm-opt`, `data-wasm-opt-params`).
+    optimise: Vec<String>,
+}
+
+impl Asset {
+    fn binary(&self) -> Option<&str> {
+        match self {
+            Asset::Rust(binary) => Some(&binary.name),
+            Asset::File(_) => None,
+        }
+    }
+}
+
+/// index.html with its links replaced, and what they ask for.
+fn resolve(html: &str) -> Result<(String, Vec<Asset>)> {
+    let (mut page, mut assets) = (String::new(), Vec::new());
+    let mut rest = html;
+    while let Some(start) = rest.find("<link") {
+        let length = rest[start..].find('>').context("index.html: a <link> is not closed")? + 1;
+        let tag = &rest[start..start + length];
+        page.push_str(&rest[..start]);
+        rest = &rest[start + length..];
+        let attributes = attributes(tag);
+        if !attributes.contains_key("data-trunk") {
+            page.push_str(tag);
+            continue;
+        }
+        let (asset, replacement) = resolve_link(&attributes).with_context(|| format!("index.html: {tag}"))?;
+        page.push_str(&replacement);
+        assets.push(asset);
+    }
+    page.push_str(rest);
+    Ok((page, assets))
+}
+
+fn resolve_link(attributes: &BTreeMap<String, String>) -> Result<(Asset, String)> {
+    let value = |name: &str| attributes.get(name).map(String::as_str);
+    let rel = value("rel").context("no rel")?;
+    if rel == "rust" {
+        let name = value("data-bin").context("no data-bin")?.to_owned();
+        let script = match value("data-type") {
+            Some("worker") => String::new(),
+            _ => format!("<script type=\"module\">import init from './{name}.js'; await init();</script>"),
+        };
+        let mut optimise = vec![format!("-O{}", value("data-wasm-opt").unwrap_or_default())];
+        optimise.extend(value("data-wasm-opt-params").unwrap_or_default().split_whitespace().map(str::to_owned));
+        let loader = attributes.contains_key("data-loader-shim");
+        return Ok((Asset::Rust(Binary { name, loader, optimise }), script));
+    }
+    let path = PathBuf::from(value("href").context("no href")?);
+    let name = path.file_name().and_then(|name| name.to_str()).context("href names no file")?;
+    let replacement = match rel {
+        "css" => format!("<link rel=\"stylesheet\" href=\"./{name}\">"),
+        "icon" => format!("<link rel=\"icon\" href=\"./{name}\">"),
+        "copy-file" | "copy-dir" => String::new(),
+        other => bail!("rel=\"{other}\" is not one of the kinds that xtask knows"),
+    };
+    Ok((Asset::File(path), replacement))
+}
+
+/// The attributes of one tag; one without a value has the empty one.
+fn attributes(tag: &str) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    let mut rest = tag.trim_start_matches("<link").trim_end_matches('>').trim_end_matches('/').trim();
+    while !rest.is_empty() {
+        let name_end = rest.find(|c: char| c == '=' || c.is_whitespace()).unwrap_or(rest.len());
+        let (name, after) = rest.split_at(name_end);
+        let Some(quoted) = after.strip_prefix("=\"") else {
+            found.insert(name.to_owned(), String::new());
+            rest = after.trim_start_matches('=').trim_start();
+            continue;
+        };
+        let value_end = quoted.find('"').unwrap_or(quoted.len());
+        found.insert(name.to_owned(), quoted[..value_end].to_owned());
+        rest = quoted[value_end..].trim_start_matches('"').trim_start();
+    }
+    found
+}
+
+/// The script that starts a worker's module.
+fn loader(name: &str) -> String {
+    format!("import init from './{name}.js';await init();")
+}
+
+/// Copies a file, or a folder with all that is in it, into `folder`.
+fn copy(from: &Path, folder: &Path) -> Result<()> {
+    let name = from.file_name().with_context(|| from.display().to_string())?;
+    let to = folder.join(name);
+    if from.is_file() {
+        fs::copy(from, &to).with_context(|| from.display().to_string())?;
+        return Ok(());
+    }
+    fs::create_dir_all(&to)?;
+    for entry in fs::read_dir(from).with_context(|| from.display().to_string())? {
+        copy(&entry?.path(), &to)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_become_what_trunk_makes_of_them() -> Result<()> {
+        let html = "<head>\n<link data-trunk rel=\"rust\" data-bin=\"planescope\" data-wasm-opt=\"3\" data-wasm-opt-params=\"-a -b\" />\n\
+             <link data-trunk rel=\"rust\" data-type=\"worker\" data-bin=\"reader\" data-loader-shim>\n\
+             <link data-trunk rel=\"css\" href=\"www/style.css\">\n\
+             <link data-trunk rel=\"copy-dir\" href=\"www/demo\">\n\
+             <link rel=\"help\" href=\"help.html\"></head>";
+        let (html, assets) = resolve(html)?;
+        assert_eq!(
+            html,
+            "<head>\n<script type=\"module\">import init from './planescope.js'; await init();</script>\n\n\
+             <link rel=\"stylesheet\" href=\"./style.css\">\n\n<link rel=\"help\" href=\"help.html\"></head>"
+        );
+        let page =
+            Binary { name: "planescope".into(), loader: false, optimise: ["-O3", "-a", "-b"].map(Into::into).into() };
+        let worker = Binary { name: "reader".into(), loader: true, optimise: vec!["-O".into()] };
+        let expected = [
+            Asset::Rust(page),
+            Asset::Rust(worker),
+            Asset::File("www/style.css".into()),
+            Asset::File("www/demo".into()),
+        ];
+        assert_eq!(assets, expected);
+        Ok(())
+    }
+
+    #[test]
+    fn an_unknown_kind_of_link_is_refused_by_name() {
+        let refused = resolve("<link data-trunk rel=\"scss\" href=\"a.scss\">").expect_err("scss is not known");
+        assert!(format!("{refused:#}").contains("rel=\"scss\""), "{refused:#}");
+    }
+}

@@ -1,0 +1,168 @@
+//! The sets that the tests read: generated ones, and a real one where it is to be had.
+
+use std::{
+    env,
+    fmt::Write as _,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use anyhow::{Context, Result};
+use sha2::{Digest, Sha256};
+
+use crate::{
+    paths,
+    setup::{check, say},
+};
+
+/// A benchmark acquisition of 16 x 16 positions with a known answer for every frame.
+pub struct Bench {
+    pub name: &'static str,
+    /// The illumination (`make_seed_frames.py --preset`).
+    preset: &'static str,
+    /// Further arguments of `expand_acquisition.py`.
+    expand: &'static [&'static str],
+}
+
+/// One set for each illumination with one data file, and one that was stopped early: three files, 56 frames missing,
+/// neighbours that differ.
+pub const BENCH: [Bench; 4] = [
+    Bench { name: "seed", preset: "seed", expand: &[] },
+    Bench { name: "bright", preset: "bright", expand: &[] },
+    Bench { name: "badpix", preset: "badpix", expand: &[] },
+    Bench { name: "aborted", preset: "seed", expand: &["--jitter", "2", "--limit", "200", "--frames-per-file", "80"] },
+];
+
+impl Bench {
+    /// The table of right answers, `NAME.expected.json`.
+    pub fn table(&self) -> PathBuf {
+        bench_folder().join(self.name).join(format!("{}.expected.json", self.name))
+    }
+
+    /// Master, data files and sidecar.
+    pub fn files(&self) -> Result<Vec<PathBuf>> {
+        hdf5_files(&bench_folder().join(self.name))
+    }
+
+    /// Its distinct frames.
+    pub fn seed_file(&self) -> PathBuf {
+        match self.preset {
+            "seed" => paths::root().join("tests/data/bench/seed_frames.h5"),
+            preset => bench_folder().join(format!("{preset}_frames.h5")),
+        }
+    }
+}
+
+/// Where the fixtures lie, one folder a case, with `expected.json`.
+pub fn fixtures_folder() -> PathBuf {
+    paths::target().join("fixtures")
+}
+
+/// Where the benchmark acquisitions lie, one folder a set.
+pub fn bench_folder() -> PathBuf {
+    paths::target().join("bench")
+}
+
+/// Makes all test data that are missing or older than their generators.
+pub fn make(python: &Path) -> Result<()> {
+    let sources = paths::root().join("tests/data");
+    let out = fixtures_folder();
+    made_once(&sources.join("fixtures"), &out, "the fixtures", || {
+        check(Command::new(python).arg(sources.join("fixtures/make_fixtures.py")).arg(&out), "make_fixtures.py")
+    })?;
+    let out = bench_folder();
+    made_once(&sources.join("bench"), &out, "the benchmark acquisitions", || {
+        make_bench(python, &sources.join("bench"), &out)
+    })
+}
+
+/// Makes the demo set of the page anew: `www/demo`.
+pub fn make_demo(python: &Path) -> Result<()> {
+    let sources = paths::root().join("tests/data/bench");
+    let work = paths::target().join("demo");
+    std::fs::create_dir_all(&work)?;
+    make_frames(python, &sources, &work.join("demo_frames.h5"), "demo", "1024")?;
+    let mut expand = Command::new(python);
+    expand.arg(sources.join("expand_acquisition.py")).arg(work.join("demo_frames.h5")).arg(&work);
+    check(expand.args(["--name", "demo", "--scan", "32", "32"]), "expand_acquisition.py")?;
+    let folder = paths::root().join("www/demo");
+    std::fs::create_dir_all(&folder)?;
+    for file in ["demo_master.h5", "demo_data_000001.h5", "demo.h5"] {
+        std::fs::copy(work.join(file), folder.join(file))?;
+    }
+    say(&format!("the demo set is in {}", folder.display()));
+    Ok(())
+}
+
+/// The real ARINA set, which is not ours to ship: `$PLANESCOPE_ARINA`, else where the project keeps it beside the
+/// repository.
+pub fn arina() -> Option<Vec<PathBuf>> {
+    let beside = || Some(paths::root().parent()?.join("shared/fixtures/arina-real"));
+    let folder = env::var_os("PLANESCOPE_ARINA").map(PathBuf::from).or_else(beside)?;
+    let files = hdf5_files(&folder).ok()?;
+    (!files.is_empty()).then_some(files)
+}
+
+/// The files of a folder that end in `.h5`, by name.
+pub fn hdf5_files(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries = std::fs::read_dir(folder).with_context(|| folder.display().to_string())?;
+    let mut files = entries.map(|entry| entry.map(|entry| entry.path())).collect::<std::io::Result<Vec<_>>>()?;
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "h5"));
+    files.sort();
+    Ok(files)
+}
+
+fn make_bench(python: &Path, sources: &Path, out: &Path) -> Result<()> {
+    for bench in &BENCH {
+        let seed = bench.seed_file();
+        if !seed.exists() {
+            make_frames(python, sources, &seed, bench.preset, "256")?;
+        }
+        let mut expand = Command::new(python);
+        expand.arg(sources.join("expand_acquisition.py")).arg(seed).arg(out.join(bench.name));
+        expand.args(["--name", bench.name, "--scan", "16", "16"]).args(bench.expand);
+        check(&mut expand, "expand_acquisition.py")?;
+    }
+    Ok(())
+}
+
+fn make_frames(python: &Path, sources: &Path, seed: &Path, preset: &str, frames: &str) -> Result<()> {
+    let mut make = Command::new(python);
+    make.arg(sources.join("make_seed_frames.py")).arg(seed).args(["--preset", preset, "--frames", frames]);
+    check(&mut make, "make_seed_frames.py")
+}
+
+/// Runs `make` unless `out` was made by these very sources before.
+fn made_once(sources: &Path, out: &Path, what: &str, make: impl FnOnce() -> Result<()>) -> Result<()> {
+    let stamp = out.join("made-from.txt");
+    let wanted = fingerprint(sources)?;
+    if std::fs::read_to_string(&stamp).is_ok_and(|found| found == wanted) {
+        return Ok(());
+    }
+    say(&format!("making {what} in {}", out.display()));
+    if out.exists() {
+        std::fs::remove_dir_all(out).with_context(|| out.display().to_string())?;
+    }
+    std::fs::create_dir_all(out)?;
+    make()?;
+    std::fs::write(stamp, wanted).context("the stamp of the test data")
+}
+
+/// SHA-256 over the Python sources of a folder, and over this file, which says what is made from them.
+fn fingerprint(folder: &Path) -> Result<String> {
+    let mut hash = Sha256::new();
+    hash.update(include_bytes!("data.rs"));
+    let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
+        .with_context(|| folder.display().to_string())?
+        .map(|entry| entry.map(|entry| entry.path()))
+        .collect::<std::io::Result<_>>()?;
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "py"));
+    files.sort();
+    for file in files {
+        hash.update(std::fs::read(file)?);
+    }
+    hash.finalize().iter().try_fold(String::new(), |mut text, byte| {
+        write!(text, "{byte:02x}")?;
+        Ok(text)
+    })
+}

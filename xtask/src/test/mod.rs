@@ -1,0 +1,68 @@
+//! `cargo xtask test`: every test, with all that it needs. The last line of its output is `N passed, N failed`.
+
+pub mod data;
+mod native;
+mod tally;
+pub mod tools;
+
+use std::{
+    process::ExitCode,
+    time::{Duration, Instant},
+};
+
+use anyhow::Result;
+
+use crate::{
+    browser, page, paths,
+    setup::{self, say},
+    wasm::Profile,
+};
+pub use tally::Tally;
+
+#[derive(clap::Args)]
+pub struct Options {
+    /// Only these parts; all where none is named
+    parts: Vec<Part>,
+    /// Test the page that is in dist/ already
+    #[arg(long)]
+    no_build: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Part {
+    /// Unit and integration tests, shaders on software Vulkan drivers
+    Native,
+    /// The page in headless and headed Chrome
+    Browser,
+}
+
+pub fn run(options: &Options) -> Result<ExitCode> {
+    let wanted = |part| options.parts.is_empty() || options.parts.contains(&part);
+    let start = Instant::now();
+    // First all that may be missing, so that nobody waits for a build only to learn it.
+    setup::wasm_target()?;
+    let python = tools::python()?;
+    let chrome = tools::chrome()?;
+    data::make(&python)?;
+
+    let mut tally = Tally::default();
+    if wanted(Part::Native) {
+        let (first, second) = (tools::lavapipe()?, tools::swiftshader(&chrome));
+        tally.add(&native::run(&first, second.as_deref())?);
+        say(&format!("native tests done after {}", seconds(start.elapsed())));
+    }
+    if wanted(Part::Browser) {
+        if !options.no_build {
+            page::build(Profile::Release, &paths::dist())?;
+        }
+        say(&format!("the page is built after {}", seconds(start.elapsed())));
+        tally.add(&browser::run(&chrome, &python)?);
+    }
+    say(&format!("all done after {}", seconds(start.elapsed())));
+    println!("{}", tally.in_one_line());
+    Ok(if tally.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn seconds(time: Duration) -> String {
+    format!("{} s", time.as_secs())
+}

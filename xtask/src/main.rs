@@ -12,6 +12,7 @@ mod paths;
 mod run;
 mod serve;
 mod setup;
+mod stamp;
 mod test;
 mod wasm;
 

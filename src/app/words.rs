@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     Error, Kind,
-    acquisition::{ScanFrom, Storage, frames::fault_words, is_fault},
+    acquisition::{ScanFrom, Storage, is_fault},
     display::{Cell, bytes, count, count_signed, duration, length_nm, value},
     engine::FrameState,
     products::DetectorShape,
@@ -128,7 +128,7 @@ impl App {
                     FrameState::Missing => Some("no data: in none of the files".into()),
                     FrameState::Sentinel => Some("no data: an aborted pattern".into()),
                     FrameState::Failed => {
-                        let why = fault.map_or(String::new(), |fault| format!(": {}", fault_words(fault.fault)));
+                        let why = fault.map_or(String::new(), |fault| format!(": {}", fault.fault.words()));
                         Some(format!("no data{why}"))
                     }
                 }
@@ -513,7 +513,7 @@ pub fn faults(set: &OpenSet) -> Error {
         1 => format!("pattern {}", count(first.frame.into())),
         _ => format!("pattern {} and others", count(first.frame.into())),
     };
-    error.at(place).found(format!("{}, in block {}", fault_words(first.fault), first.block))
+    error.at(place).found(format!("{}, in block {}", first.fault.words(), first.block))
 }
 
 /// The shape that the user says.

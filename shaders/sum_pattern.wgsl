@@ -1,15 +1,24 @@
-// Sum and maximum of every pixel over the chosen frames. One invocation takes one pixel of SLOTS frames and
-// adds what it found to the totals.
-// A lane's sum (SLOTS x 2^32) is 64 bits wide; so are the totals, whose carries are counted as they happen,
-// so that the order of the additions does not matter.
+// Sum and maximum of every pixel over the chosen frames. 32 invocations take 4 neighbouring plane words, each
+// the same bit of all of them, so 4 pixels, of SLOTS frames, and add what they found to the totals: the maps of
+// non-zero words are looked at once for 128 pixels.
+// Sums are 64 bits wide; the totals' carries are counted as they happen, so that the order of the additions
+// does not matter.
 
 /// Bit f % 32 of word f / 32: frame f is chosen.
 @group(0) @binding(4) var<storage, read> chosen: array<u32>;
 /// Pixel x 3: sum low, sum high, maximum (signed types: with the sign bit flipped).
 @group(0) @binding(5) var<storage, read_write> totals: array<atomic<u32>>;
 
-const LANES = 64u;
+const TEAM = 32u;
+const TEAMS = 2u;
+const WORDS = 4u;
 const SLOTS = 128u;
+
+struct Four {
+    low: vec4u,
+    high: vec4u,
+    most: vec4u,
+}
 
 fn is_chosen(slot: u32) -> bool {
     if !is_decoded(slot) {
@@ -19,33 +28,77 @@ fn is_chosen(slot: u32) -> bool {
     return (chosen[frame / 32u] >> (frame % 32u) & 1u) == 1u;
 }
 
+// The pixels at `bit` of the 4 words from `first` on, sign-extended; `first` is a multiple of 4.
+fn four_pixels(record: u32, first: u32, bit: u32, map_words: u32) -> vec4u {
+    var value = vec4u(0u);
+    var start = words[record];
+    for (var plane = 0u; plane < shape.bits; plane++) {
+        let end = words[record + plane + 1u];
+        if start != end {
+            let map = map_at(record, plane, map_words);
+            let found = words[map + first / 32u];
+            let here = vec4u(found >> (first % 32u)) >> vec4u(0u, 1u, 2u, 3u) & vec4u(1u);
+            if any(here != vec4u(0u)) {
+                var at = data_at(record, map_words) + start + countOneBits(found & ((1u << (first % 32u)) - 1u));
+                for (var i = 0u; i < first / 32u; i++) {
+                    at += countOneBits(words[map + i]);
+                }
+                // A word that is not there is read as the next one, and not counted.
+                let two = at + here.x;
+                let three = two + here.y;
+                let found_words = vec4u(words[at], words[two], words[three], words[three + here.z]);
+                value += weight(plane) * (found_words >> vec4u(bit) & here);
+            }
+        }
+        start = end;
+    }
+    return value;
+}
+
+fn add_pixels(total: Four, value: vec4u) -> Four {
+    let low = total.low + value;
+    // All ones above a negative value.
+    let sign = vec4u(0u) - (value >> vec4u(31u)) * shape.is_signed;
+    let carry = select(vec4u(0u), vec4u(1u), low < value);
+    return Four(low, total.high + sign + carry, max(total.most, value ^ vec4u(shape.is_signed << 31u)));
+}
+
+fn add_to_totals(pixel: u32, low: u32, high: u32, most: u32) {
+    let before = atomicAdd(&totals[3u * pixel], low);
+    let carry = u32(before + low < before);
+    if (high + carry) != 0u {
+        atomicAdd(&totals[3u * pixel + 1u], high + carry);
+    }
+    atomicMax(&totals[3u * pixel + 2u], most);
+}
+
 @compute @workgroup_size(64)
 fn main(
     @builtin(workgroup_id) group: vec3u,
     @builtin(num_workgroups) groups: vec3u,
     @builtin(local_invocation_index) lane: u32,
 ) {
-    let pixel_groups = (shape.pixels + LANES - 1u) / LANES;
-    let index = group_index(group, groups);
-    let pixel = index % pixel_groups * LANES + lane;
-    let first = index / pixel_groups * SLOTS;
-    if pixel >= shape.pixels || first >= arrayLength(&slots) {
+    let block_teams = (shape.plane_words + WORDS - 1u) / WORDS;
+    let team = group_index(group, groups) * TEAMS + lane / TEAM;
+    let frame_team = team % (block_teams * shape.blocks);
+    let first_slot = team / (block_teams * shape.blocks) * SLOTS;
+    let block = frame_team / block_teams;
+    let first = frame_team % block_teams * WORDS;
+    if first_slot >= arrayLength(&slots) || first >= plane_words_of(block) {
         return;
     }
-    let block = pixel / shape.block_px;
     let map_words = map_words_of(block);
-    var sum = vec2u(0u);
-    var most = 0u;
-    for (var slot = first; slot < first + SLOTS; slot++) {
+    var total = Four();
+    for (var slot = first_slot; slot < first_slot + SLOTS; slot++) {
         if is_chosen(slot) {
-            let value = pixel_of(record_of(slot, block), pixel % shape.block_px, map_words);
-            let is_negative = shape.is_signed == 1u && (value >> 31u) == 1u;
-            sum = add64(sum, vec2u(value, select(0u, 0xffffffffu, is_negative)));
-            most = max(most, value ^ (shape.is_signed << 31u));
+            total = add_pixels(total, four_pixels(record_of(slot, block), first, lane % TEAM, map_words));
         }
     }
-    let before = atomicAdd(&totals[3u * pixel], sum.x);
-    let carry = u32(before + sum.x < before);
-    atomicAdd(&totals[3u * pixel + 1u], sum.y + carry);
-    atomicMax(&totals[3u * pixel + 2u], most);
+    for (var i = 0u; i < WORDS; i++) {
+        let pixel = 32u * (first + i) + lane % TEAM;
+        let at = block * shape.block_px + pixel;
+        if pixel < shape.block_px && at < shape.pixels {
+            add_to_totals(at, total.low[i], total.high[i], total.most[i]);
+        }
+    }
 }

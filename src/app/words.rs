@@ -12,9 +12,9 @@ use super::{
 };
 use crate::{
     Error, Kind,
-    acquisition::{ScanFrom, Storage},
+    acquisition::{ScanFrom, Storage, is_fault},
     display::{Cell, bytes, count, count_signed, duration, length_nm, value},
-    engine::{ChunkFault, FrameState},
+    engine::FrameState,
     products::DetectorShape,
     shape::Scan,
 };
@@ -128,7 +128,7 @@ impl App {
                     FrameState::Missing => Some("no data: in none of the files".into()),
                     FrameState::Sentinel => Some("no data: an aborted pattern".into()),
                     FrameState::Failed => {
-                        let why = fault.map_or(String::new(), |fault| format!(": {}", fault_words(fault.fault)));
+                        let why = fault.map_or(String::new(), |fault| format!(": {}", fault.fault.words()));
                         Some(format!("no data{why}"))
                     }
                 }
@@ -470,29 +470,12 @@ pub fn scan_from_words(from: ScanFrom) -> &'static str {
     }
 }
 
-pub fn fault_words(fault: ChunkFault) -> &'static str {
-    match fault {
-        ChunkFault::ChunkTooShort => "the chunk ends inside its header or a block's length",
-        ChunkFault::DecodedSize => "the chunk says another size than that of the pattern",
-        ChunkFault::BlockSize => "the chunk says another block size than the dataset",
-        ChunkFault::BlockLength => "a block runs past the chunk",
-        ChunkFault::OffsetZero => "a match has offset 0",
-        ChunkFault::OffsetBeforeBlock => "a match begins before its block",
-        ChunkFault::InputOverrun => "literals run past the block's input",
-        ChunkFault::OutputOverrun => "a block unpacks to more than its size",
-        ChunkFault::ShortOutput => "a block ends before it is full",
-        ChunkFault::TrailingInput => "bytes are left over after a full block",
-        ChunkFault::Filter => "a filter refused it",
-        ChunkFault::Unread => "its bytes could not be read",
-    }
-}
-
 // ---- messages ----
 
 /// Buttons that belong to a message, by its key.
 pub fn actions(error: &Error) -> Vec<(&'static str, Command)> {
     match &*error.key {
-        "files_missing" | "master_only" | "missing_files" => vec![("Add files…", Command::AddFiles)],
+        "missing_source" => vec![("Add files…", Command::AddFiles)],
         "software_adapter" | "no_webgpu" => vec![("Use the processor", Command::UseCpu)],
         _ if is_about_scan(error) => vec![("Edit shape", Command::EditScan)],
         _ => Vec::new(),
@@ -500,12 +483,12 @@ pub fn actions(error: &Error) -> Vec<(&'static str, Command)> {
 }
 
 pub fn is_about_scan(error: &Error) -> bool {
-    error.key.starts_with("scan_") || error.key == "surplus_frames"
+    error.key.starts_with("scan_") || error.key == "surplus"
 }
 
-/// Whether it is only worth knowing.
+/// Whether it is only worth knowing: it makes the set neither partial nor a guess.
 pub fn is_note(error: &Error) -> bool {
-    matches!(&*error.key, "software_adapter" | "no_webgpu" | "swmr")
+    !is_fault(&error.key) && !is_about_scan(error)
 }
 
 /// Reading was stopped.
@@ -530,7 +513,7 @@ pub fn faults(set: &OpenSet) -> Error {
         1 => format!("pattern {}", count(first.frame.into())),
         _ => format!("pattern {} and others", count(first.frame.into())),
     };
-    error.at(place).found(format!("{}, in block {}", fault_words(first.fault), first.block))
+    error.at(place).found(format!("{}, in block {}", first.fault.words(), first.block))
 }
 
 /// The shape that the user says.

@@ -179,7 +179,7 @@ impl Engine {
         let pixels = self.layout.detector.pixels();
         let words = self
             .ask(Product::SumPattern, 3 * pixels as usize, &input, Some(&chosen), |pass, request| {
-                self.passes.sum_pattern.record(&self.context, pass, request, pixels);
+                self.passes.sum_pattern.record(&self.context, pass, request, &self.layout);
             })
             .await?;
         let sign = u32::from(self.layout.dtype.is_signed()) << 31;

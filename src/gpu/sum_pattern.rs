@@ -3,8 +3,9 @@
 use super::{
     context::Context,
     pass::{Pass, PassSpec},
-    planes::{BINDINGS, FrameShape, Request},
+    planes::{BINDINGS, FrameShape, Request, TEAMS},
 };
+use crate::shape::FrameLayout;
 
 pub const SPEC: PassSpec = PassSpec {
     name: "sum_pattern",
@@ -21,6 +22,8 @@ pub const SPEC: PassSpec = PassSpec {
 
 /// Slots that one invocation adds up before it touches the totals.
 const SLOTS: u32 = 128;
+/// Plane words that a team takes.
+const WORDS: u32 = 4;
 
 #[derive(Debug)]
 pub struct SumPattern(Pass);
@@ -30,9 +33,17 @@ impl SumPattern {
         Self(Pass::new(context, &SPEC))
     }
 
-    /// Records one batch of patterns of `pixels` pixels. Input: bit set of chosen frames; output: pixel -> sum
-    /// (low, high) and maximum (signed types: with the sign bit flipped), added to what is there.
-    pub fn record(&self, context: &Context, encoder: &mut wgpu::ComputePass<'_>, request: Request<'_>, pixels: u32) {
-        request.run(context, &self.0, encoder, pixels.div_ceil(SPEC.workgroup) * request.batch.slots().div_ceil(SLOTS));
+    /// Records one batch. Input: bit set of chosen frames; output: pixel -> sum (low, high) and maximum (signed
+    /// types: with the sign bit flipped), added to what is there.
+    pub fn record(
+        &self,
+        context: &Context,
+        encoder: &mut wgpu::ComputePass<'_>,
+        request: Request<'_>,
+        layout: &FrameLayout,
+    ) {
+        let frame_teams = layout.blocks() * layout.plane_words(0).div_ceil(WORDS);
+        let teams = frame_teams * request.batch.slots().div_ceil(SLOTS);
+        request.run(context, &self.0, encoder, teams.div_ceil(TEAMS));
     }
 }

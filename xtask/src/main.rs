@@ -14,6 +14,7 @@ mod paths;
 mod run;
 mod serve;
 mod setup;
+mod stamp;
 mod test;
 mod wasm;
 

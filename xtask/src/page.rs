@@ -41,35 +41,49 @@ pub fn build(profile: Profile, out: &Path) -> Result<()> {
         fs::remove_dir_all(out).with_context(|| out.display().to_string())?;
     }
     fs::create_dir_all(out)?;
-    for asset in &assets {
-        match asset {
-            Asset::Rust(binary) => {
-                wasm::bind(&compiled, &binary.name, out)?;
-                if let Some(wasm_opt) = &wasm_opt {
-                    wasm::optimise(wasm_opt, &binary.optimise, &binary.name, out)?;
-                }
-                if binary.loader {
-                    fs::write(out.join(format!("{}_loader.js", binary.name)), loader(&binary.name))?;
-                }
-            }
-            Asset::File(path) => copy(&root.join(path), out)?,
-        }
-    }
+    // Each asset in a thread of its own: wasm-opt uses one core.
+    std::thread::scope(|scope| -> Result<()> {
+        let place = |asset| place(asset, &compiled, wasm_opt.as_deref(), out);
+        let threads: Vec<_> = assets.iter().map(|asset| scope.spawn(move || place(asset))).collect();
+        threads
+            .into_iter()
+            .try_for_each(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    })?;
     fs::write(out.join("index.html"), html)?;
     say(&format!("the page is in {}", out.display()));
     Ok(())
 }
 
-/// Builds a bare page into `out` that runs the twin tests: its promise `verdicts` gives what came out.
-pub fn build_twins(out: &Path) -> Result<()> {
+/// Puts what one asset asks for into `out`.
+fn place(asset: &Asset, compiled: &Path, wasm_opt: Option<&Path>, out: &Path) -> Result<()> {
+    let binary = match asset {
+        Asset::File(path) => return copy(&paths::root().join(path), out),
+        Asset::Rust(binary) => binary,
+    };
+    let bound = wasm::bind(compiled, &binary.name, wasm_opt.map(|tool| (tool, &*binary.optimise)))?;
+    for file in [format!("{}.js", binary.name), format!("{}_bg.wasm", binary.name), "snippets".to_owned()] {
+        let file = bound.join(file);
+        if file.exists() {
+            copy(&file, out)?;
+        }
+    }
+    if binary.loader {
+        fs::write(out.join(format!("{}_loader.js", binary.name)), loader(&binary.name))?;
+    }
+    Ok(())
+}
+
+/// Builds a bare page that runs the twin tests; its folder. The page's promise `verdicts` gives what came out.
+pub fn build_twins() -> Result<PathBuf> {
     let name = "twins_page";
     let compiled = wasm::compile(&[name], &["twins"], Profile::Release)?;
-    wasm::bind(&compiled, name, out)?;
+    let folder = wasm::bind(&compiled, name, None)?;
     let html = format!(
         "<!doctype html><title>twins</title><link rel=\"icon\" href=\"data:,\"><script type=\"module\">\
          import init, {{ verdicts }} from './{name}.js'; window.verdicts = init().then(verdicts);</script>"
     );
-    fs::write(out.join("index.html"), html).with_context(|| out.display().to_string())
+    fs::write(folder.join("index.html"), html).with_context(|| folder.display().to_string())?;
+    Ok(folder)
 }
 
 /// What one link of index.html asks for.

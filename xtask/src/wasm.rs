@@ -8,7 +8,7 @@ use std::{
 use anyhow::{Context, Result, ensure};
 use wasm_bindgen_cli_support::Bindgen;
 
-use crate::{paths, setup};
+use crate::{paths, setup, stamp};
 
 /// How much time the build may take for how fast a page.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -40,18 +40,22 @@ pub fn compile(names: &[&str], features: &[&str], profile: Profile) -> Result<Pa
     Ok(paths::target().join("wasm32-unknown-unknown").join(folder))
 }
 
-/// Writes `NAME.js` (an ES module) and `NAME_bg.wasm` for a compiled binary into `out`.
-pub fn bind(compiled: &Path, name: &str, out: &Path) -> Result<()> {
-    let mut bindgen = Bindgen::new();
-    bindgen.input_path(compiled.join(format!("{name}.wasm"))).out_name(name).typescript(false).web(true)?;
-    bindgen.generate(out).with_context(|| format!("wasm-bindgen of {name}"))
-}
-
-/// Shrinks and speeds up `NAME_bg.wasm` in place.
-pub fn optimise(wasm_opt: &Path, arguments: &[String], name: &str, out: &Path) -> Result<()> {
-    let wasm = out.join(format!("{name}_bg.wasm"));
-    let mut command = setup::node_tool(wasm_opt);
-    command.arg(&wasm).arg("-o").arg(&wasm).args(arguments);
-    ensure!(command.status().context("wasm-opt did not start")?.success(), "wasm-opt refused {}", wasm.display());
-    Ok(())
+/// `NAME.js` (an ES module) and `NAME_bg.wasm` of a compiled binary, optimised with these arguments where there is a
+/// wasm-opt; the folder that holds them. It is kept until the binary changes: wasm-opt is slow.
+pub fn bind(compiled: &Path, name: &str, wasm_opt: Option<(&Path, &[String])>) -> Result<PathBuf> {
+    let input = compiled.join(format!("{name}.wasm"));
+    let folder = paths::target().join("bound").join(name);
+    let arguments = wasm_opt.map_or_else(String::new, |(tool, arguments)| format!("{tool:?} {arguments:?}"));
+    let sources = stamp::Sources::default().add_file(&input)?.add(&arguments);
+    stamp::made_from(sources, &folder, || {
+        let mut bindgen = Bindgen::new();
+        bindgen.input_path(&input).out_name(name).typescript(false).web(true)?;
+        bindgen.generate(&folder).with_context(|| format!("wasm-bindgen of {name}"))?;
+        let Some((tool, arguments)) = wasm_opt else { return Ok(()) };
+        let wasm = folder.join(format!("{name}_bg.wasm"));
+        let mut command = setup::node_tool(tool);
+        command.arg(&wasm).arg("-o").arg(&wasm).args(arguments);
+        setup::check(&mut command, &format!("wasm-opt on {name}"))
+    })?;
+    Ok(folder)
 }

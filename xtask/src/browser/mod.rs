@@ -37,11 +37,11 @@ struct Bench<'a> {
     tally: Tally,
 }
 
-/// Runs all browser tests against `dist/`.
-pub fn run(chrome: &Path, python: &Path) -> Result<Tally> {
+/// Runs all browser tests against `dist/`, and the page of the twin tests in the folder `twins`.
+pub fn run(chrome: &Path, python: &Path, twins: &Path) -> Result<Tally> {
     tokio::runtime::Runtime::new()?.block_on(async {
         let url = serve::serve(&paths::dist(), &[], 0).await?.url;
-        let twins_url = serve::serve(&paths::twins_page(), &[], 0).await?.url;
+        let twins_url = serve::serve(twins, &[], 0).await?.url;
         let mut tally = Tally::default();
 
         let browser = Browser::start(chrome, "headless", None).await?;

@@ -2,17 +2,16 @@
 
 use std::{
     env,
-    fmt::Write as _,
     path::{Path, PathBuf},
     process::Command,
 };
 
 use anyhow::{Context, Result};
-use sha2::{Digest, Sha256};
 
 use crate::{
     paths,
     setup::{check, say},
+    stamp,
 };
 
 /// A benchmark acquisition of 16 x 16 positions with a known answer for every frame.
@@ -67,12 +66,15 @@ pub fn bench_folder() -> PathBuf {
 pub fn make(python: &Path) -> Result<()> {
     let sources = paths::root().join("tests/data");
     let out = fixtures_folder();
-    made_once(&sources.join("fixtures"), &out, "the fixtures", || {
+    stamp::made_from(scripts(&sources.join("fixtures"))?, &out, || {
+        say(&format!("making the fixtures in {}", out.display()));
         check(Command::new(python).arg(sources.join("fixtures/make_fixtures.py")).arg(&out), "make_fixtures.py")
     })?;
     let out = bench_folder();
-    made_once(&sources.join("bench"), &out, "the benchmark acquisitions", || {
-        make_bench(python, &sources.join("bench"), &out)
+    let bench = sources.join("bench");
+    stamp::made_from(scripts(&bench)?, &out, || {
+        say(&format!("making the benchmark acquisitions in {}", out.display()));
+        make_bench(python, &bench, &out)
     })
 }
 
@@ -131,37 +133,12 @@ fn make_frames(python: &Path, sources: &Path, seed: &Path, preset: &str, frames:
     check(&mut make, "make_seed_frames.py")
 }
 
-/// Runs `make` unless `out` was made by these very sources before.
-fn made_once(sources: &Path, out: &Path, what: &str, make: impl FnOnce() -> Result<()>) -> Result<()> {
-    let stamp = out.join("made-from.txt");
-    let wanted = fingerprint(sources)?;
-    if std::fs::read_to_string(&stamp).is_ok_and(|found| found == wanted) {
-        return Ok(());
-    }
-    say(&format!("making {what} in {}", out.display()));
-    if out.exists() {
-        std::fs::remove_dir_all(out).with_context(|| out.display().to_string())?;
-    }
-    std::fs::create_dir_all(out)?;
-    make()?;
-    std::fs::write(stamp, wanted).context("the stamp of the test data")
-}
-
-/// SHA-256 over the Python sources of a folder, and over this file, which says what is made from them.
-fn fingerprint(folder: &Path) -> Result<String> {
-    let mut hash = Sha256::new();
-    hash.update(include_bytes!("data.rs"));
-    let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
-        .with_context(|| folder.display().to_string())?
-        .map(|entry| entry.map(|entry| entry.path()))
-        .collect::<std::io::Result<_>>()?;
+/// The Python sources in a folder, and this file, which says what is made with them.
+fn scripts(folder: &Path) -> Result<stamp::Sources> {
+    let entries = std::fs::read_dir(folder).with_context(|| folder.display().to_string())?;
+    let mut files = entries.map(|entry| entry.map(|entry| entry.path())).collect::<std::io::Result<Vec<_>>>()?;
     files.retain(|path| path.extension().is_some_and(|extension| extension == "py"));
     files.sort();
-    for file in files {
-        hash.update(std::fs::read(file)?);
-    }
-    hash.finalize().iter().try_fold(String::new(), |mut text, byte| {
-        write!(text, "{byte:02x}")?;
-        Ok(text)
-    })
+    let this_file = stamp::Sources::default().add(include_bytes!("data.rs"));
+    files.iter().try_fold(this_file, |sources, file| sources.add_file(file))
 }

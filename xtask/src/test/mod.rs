@@ -54,10 +54,10 @@ pub fn run(options: &Options) -> Result<ExitCode> {
     if wanted(Part::Browser) {
         if !options.no_build {
             page::build(Profile::Release, &paths::dist())?;
-            page::build_twins(&paths::twins_page())?;
         }
+        let twins = page::build_twins()?;
         say(&format!("the page is built after {}", seconds(start.elapsed())));
-        tally.add(&browser::run(&chrome, &python)?);
+        tally.add(&browser::run(&chrome, &python, &twins)?);
     }
     say(&format!("all done after {}", seconds(start.elapsed())));
     println!("{}", tally.in_one_line());

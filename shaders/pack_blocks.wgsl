@@ -18,9 +18,39 @@
 const WORKGROUP = 64u;
 const NO_RECORD = 0xFFFFFFFFu;
 
-/// Bitmaps of a tile, and of each the words that are not zero before it.
+/// Bitmaps of a run that is summed up by one invocation.
+const RUN = 8u;
+
+/// Bitmaps of a tile, the number of their bits, of those of each run, and the number of bits before each.
 var<workgroup> tile: array<u32, WORKGROUP>;
+var<workgroup> counts: array<u32, WORKGROUP>;
+var<workgroup> runs: array<u32, WORKGROUP / RUN>;
 var<workgroup> before: array<u32, WORKGROUP>;
+
+// Place of the bit of `bits` that has `rank` others below it.
+fn nth_bit(bits: u32, rank: u32) -> u32 {
+    var place = 0u;
+    var below = rank;
+    for (var width = 16u; width > 0u; width >>= 1u) {
+        let low = countOneBits(bits >> place & ((1u << width) - 1u));
+        if below >= low {
+            below -= low;
+            place += width;
+        }
+    }
+    return place;
+}
+
+// The bitmap of the tile that holds its bit number `rank`: the last with at most `rank` bits before it.
+fn map_of(rank: u32) -> u32 {
+    var map = 0u;
+    for (var step = WORKGROUP / 2u; step > 0u; step >>= 1u) {
+        if before[map + step] <= rank {
+            map += step;
+        }
+    }
+    return map;
+}
 
 @compute @workgroup_size(WORKGROUP)
 fn main(
@@ -49,40 +79,40 @@ fn main(
             map = maps[id * batch.map_stride + first + lane];
             words[record_maps + first + lane] = map;
         }
-        let mine = countOneBits(map);
         tile[lane] = map;
-        before[lane] = mine;
-        // Every lane's count is there.
+        counts[lane] = countOneBits(map);
+        // Every lane's bitmap and count are there.
         workgroupBarrier();
-        for (var step = 1u; step < WORKGROUP; step <<= 1u) {
-            var sum = before[lane];
-            if lane >= step {
-                sum += before[lane - step];
+        if lane < WORKGROUP / RUN {
+            var sum = 0u;
+            for (var i = 0u; i < RUN; i++) {
+                sum += counts[lane * RUN + i];
             }
-            // Every lane has read the sums of this step.
-            workgroupBarrier();
-            before[lane] = sum;
-            // Every lane sees the sums over twice as many bitmaps.
-            workgroupBarrier();
+            runs[lane] = sum;
         }
-        let total = before[WORKGROUP - 1u];
-        let rank = packed + before[lane] - mine;
-        if first + lane < map_words && (first + lane) % plane_maps == 0u {
-            words[starts + (first + lane) / plane_maps] = rank;
-        }
-        // Every lane has read its sum and the total.
+        // Every run's sum is there.
         workgroupBarrier();
+        let run = lane / RUN;
+        var rank = 0u;
+        for (var i = 0u; i < WORKGROUP / RUN; i++) {
+            rank += select(0u, runs[i], i < run);
+        }
+        for (var i = run * RUN; i < lane; i++) {
+            rank += counts[i];
+        }
         before[lane] = rank;
-        // Every lane sees every rank.
+        if first + lane < map_words && (first + lane) % plane_maps == 0u {
+            words[starts + (first + lane) / plane_maps] = packed + rank;
+        }
+        // Every lane's rank is there.
         workgroupBarrier();
-        for (var i = lane; i < min(WORKGROUP, map_words - first) * 32u; i += WORKGROUP) {
-            let bits = tile[i >> 5u];
-            let bit = 1u << (i & 31u);
-            if (bits & bit) != 0u {
-                let position = first + (i >> 5u);
-                let place = record_words + before[i >> 5u] + countOneBits(bits & (bit - 1u));
-                words[place] = plane_word(source, position / plane_maps, (position % plane_maps) * 32u + (i & 31u));
-            }
+        let total = before[WORKGROUP - 1u] + counts[WORKGROUP - 1u];
+        for (var i = lane; i < total; i += WORKGROUP) {
+            let map = map_of(i);
+            let bit = nth_bit(tile[map], i - before[map]);
+            let position = first + map;
+            let word = plane_word(source, position / plane_maps, (position % plane_maps) * 32u + bit);
+            words[record_words + packed + i] = word;
         }
         packed += total;
         // The tile has been read and may be written again.

@@ -25,7 +25,8 @@
 //! - [`display`]: value range, histogram, colour maps, scale bar, numbers as text.
 //! - `load`: one load: walk, read, upload and decode, overlapped; its knobs and its profile.
 //! - `session`: the open set, and the one way to open another.
-//! - `app`, `view`, `probe`: state, page, and the hooks for automation (browser only).
+//! - `app`, `view`, `probe`: state, what is seen of it, and the hooks for automation.
+//! - `page`: puts them together when the page starts.
 // The twin tests name the crate as a user of it does, inside it and outside.
 #[cfg(feature = "twins")]
 extern crate self as planescope;
@@ -47,6 +48,8 @@ pub mod source;
 
 #[cfg(all(target_arch = "wasm32", feature = "gpu"))]
 pub mod load;
+#[cfg(all(target_arch = "wasm32", feature = "gpu"))]
+pub mod page;
 #[cfg(all(target_arch = "wasm32", feature = "gpu"))]
 pub mod probe;
 #[cfg(target_arch = "wasm32")]

@@ -1,12 +1,54 @@
 //! What a set of files *means*: ordered diffraction patterns, scan, detector, bad pixels, calibration,
 //! and what is missing. Parsed once into a type that cannot be wrong.
 
+pub mod frames;
+mod linked;
+mod metadata;
+mod names;
+pub mod report;
+mod scan;
+mod search;
+mod set;
+mod single;
+mod store;
+mod tiles;
+mod values;
+mod virtual_set;
+mod words;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{
     Error,
     shape::{Detector, Dtype, Scan},
 };
+
+pub use search::{Options, read};
+pub use store::Store;
+pub use tiles::{Placement, Span, Tiles, Window};
+pub use words::{is_fault, message, summary};
+
+/// What a drop of files holds.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Opened {
+    /// Sets of which at least one frame can be read, by name; several are a choice for the user.
+    pub sets: Vec<Acquisition>,
+    /// Files and sets that cannot be shown, the gravest first.
+    pub refused: Vec<Refused>,
+}
+
+/// A set, or a file, of which nothing can be shown.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Refused {
+    /// File name of the master, or of the only file.
+    pub name: String,
+    pub error: Error,
+    /// Links to data files, and those that were not picked.
+    pub files_linked: u32,
+    pub files_missing: Vec<String>,
+    /// What was understood, where the shape and type of the frames are known.
+    pub meaning: Option<Box<Acquisition>>,
+}
 
 /// A 4D-STEM acquisition, as its files describe it. Nothing in it has been decoded yet.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -22,6 +64,11 @@ pub struct Acquisition {
     /// Links (or virtual sources) to data files; 0 for a set without links.
     pub files_linked: u32,
     pub dtype: Dtype,
+    pub stored: Stored,
+    /// Names of the channels of a set [images, channels, y, x]; empty for others.
+    pub channels: Vec<String>,
+    /// Which of `channels` the frames are of.
+    pub channel: u32,
     pub detector: Detector,
     /// Number of frames, missing ones included: one past the last frame's index.
     pub frames: u32,
@@ -42,8 +89,21 @@ pub struct Acquisition {
 pub struct UsedFile {
     pub name: String,
     pub len_bytes: u64,
+    /// Length that the file itself gives, where it is shorter than that.
+    pub len_announced: Option<u64>,
     /// Place among the picked files.
     pub picked: u32,
+}
+
+/// The dataset as it stands in the file.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Stored {
+    /// Its axes.
+    pub dims: Vec<u64>,
+    /// numpy's short name of its element type, e.g. ">u2".
+    pub dtype: String,
+    /// What HDF5 gives for elements that were never written; such frames are missing here.
+    pub fill: Option<f64>,
 }
 
 /// The scan shape and why it is believed.
@@ -102,10 +162,6 @@ pub struct FrameChunk {
     pub len_bytes: u32,
     pub offset: u64,
 }
-
-/// Chunks of any shape and filter, for [`crate::filter`]. (Filled in by the walker's own room.)
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Tiles {}
 
 /// Pixels that count nowhere.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

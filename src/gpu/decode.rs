@@ -10,8 +10,12 @@ use std::{cell::RefCell, collections::HashMap};
 use wgpu::BufferUsages as Usage;
 
 use super::{
-    Buffer, Context, Readback, Stopwatch, frame_headers::FrameHeaders, lz4::Lz4, measure_blocks::MeasureBlocks,
-    pack_blocks::PackBlocks, planes,
+    Buffer, Context, Readback, Stopwatch,
+    frame_headers::{self, FrameHeaders},
+    lz4::{self, Lz4},
+    measure_blocks::{self, MeasureBlocks},
+    pack_blocks::{self, PackBlocks},
+    planes,
 };
 use crate::{
     cpu::frame_headers::ChunkLayout,
@@ -73,15 +77,26 @@ pub struct Decoded {
 }
 
 impl Decoded {
-    /// GPU time of all passes, clearing included, once they have run; `None` without timestamps.
+    /// GPU time of each pass and of the clearing before LZ4, once they have run; `None` without timestamps.
+    ///
+    /// # Errors
+    /// As [`Context::read_bytes`].
+    pub async fn passes_ms(&self, context: &Context) -> Result<Option<[(&'static str, f64); 5]>> {
+        let Some(stopwatch) = &self.stopwatch else { return Ok(None) };
+        let laps = stopwatch.laps_ms(context).await?;
+        let &[headers, lz4, measure, pack] = laps.as_slice() else { return Ok(None) };
+        let spans = [headers, [headers[1], lz4[0]], lz4, measure, pack];
+        let names =
+            [frame_headers::SPEC.name, "clear", lz4::SPEC.name, measure_blocks::SPEC.name, pack_blocks::SPEC.name];
+        Ok(Some(std::array::from_fn(|i| (names[i], (spans[i][1] - spans[i][0]).max(0.0)))))
+    }
+
+    /// The sum of [`Decoded::passes_ms`].
     ///
     /// # Errors
     /// As [`Context::read_bytes`].
     pub async fn gpu_ms(&self, context: &Context) -> Result<Option<f64>> {
-        match &self.stopwatch {
-            Some(stopwatch) => Ok(Some(stopwatch.laps_ms(context).await?.iter().sum())),
-            None => Ok(None),
-        }
+        Ok(self.passes_ms(context).await?.map(|passes| passes.iter().map(|(_, ms)| ms).sum()))
     }
 
     /// As the resident store keeps it; `slots` are those that were decoded.
@@ -171,18 +186,21 @@ impl Decoder {
                 let usage = Usage::STORAGE | Usage::COPY_SRC;
                 let table = context.buffer("decode.table", 4 * u64::from(batch.frames * batch.blocks), usage)?;
                 let slots = context.buffer("decode.slots", 8 * u64::from(batch.frames), usage)?;
-                let stopwatch = Stopwatch::new(context, 2)?;
+                let stopwatch = Stopwatch::new(context, 4)?;
                 context.queue.write_buffer(&scratch.batch, 0, bytemuck::bytes_of(batch));
                 context.queue.write_buffer(&scratch.chunks, 0, bytemuck::cast_slice(&chunks));
                 {
-                    let mut pass = begin(encoder, "decode.headers", &stopwatch, 0, true, false);
+                    let mut pass = begin(encoder, "decode.headers", &stopwatch, 0);
                     self.frame_headers.record(context, &mut pass, compressed, batch, scratch);
                 }
                 encoder.clear_buffer(&scratch.decoded, 0, Some(4 * u64::from(batch.frames * batch.frame_words)));
                 encoder.clear_buffer(&scratch.totals, 0, None);
                 {
-                    let mut pass = begin(encoder, "decode.blocks", &stopwatch, 0, false, true);
+                    let mut pass = begin(encoder, "decode.lz4", &stopwatch, 1);
                     self.lz4.record(context, &mut pass, compressed, batch, scratch);
+                }
+                {
+                    let mut pass = begin(encoder, "decode.measure", &stopwatch, 2);
                     self.measure_blocks.record(context, &mut pass, compressed, batch, scratch, &table, &slots);
                 }
                 scratch.answer.record(encoder, &scratch.totals, 0, 0, 8);
@@ -198,7 +216,7 @@ impl Decoder {
                 let usage = Usage::STORAGE | Usage::COPY_SRC;
                 let words = context.buffer("decode.words", 4 * u64::from(len_words), usage)?;
                 {
-                    let mut pass = begin(encoder, "decode.pack", &stopwatch, 1, true, true);
+                    let mut pass = begin(encoder, "decode.pack", &stopwatch, 3);
                     self.pack_blocks.record(context, &mut pass, compressed, batch, scratch, &table, &words);
                 }
                 if let Some(stopwatch) = &stopwatch {
@@ -290,10 +308,8 @@ fn begin<'a>(
     label: &str,
     stopwatch: &Option<Stopwatch>,
     lap: u32,
-    starts: bool,
-    ends: bool,
 ) -> wgpu::ComputePass<'a> {
-    let timestamp_writes = stopwatch.as_ref().map(|stopwatch| stopwatch.notes(lap, starts, ends));
+    let timestamp_writes = stopwatch.as_ref().map(|stopwatch| stopwatch.notes(lap));
     encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label: Some(label), timestamp_writes })
 }
 

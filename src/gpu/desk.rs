@@ -86,7 +86,7 @@ impl Desk {
         record: impl FnOnce(&mut wgpu::ComputePass<'_>, &wgpu::Buffer),
     ) {
         encoder.clear_buffer(&self.output, 0, None);
-        let timestamp_writes = self.watch.as_ref().map(|watch| watch.notes(0, true, true));
+        let timestamp_writes = self.watch.as_ref().map(|watch| watch.notes(0));
         let descriptor = wgpu::ComputePassDescriptor { label: Some(label), timestamp_writes };
         record(&mut encoder.begin_compute_pass(&descriptor), &self.output);
         let bytes = self.output.size();
@@ -101,7 +101,7 @@ impl Desk {
         let all = self.readback.bytes(context, bytes + LAP_BYTES).await?;
         let (output, lap) = all.split_at(bytes as usize);
         let words = output.as_chunks().0.iter().map(|&word| u32::from_le_bytes(word)).collect();
-        let gpu_ms = self.watch.as_ref().and_then(|watch| watch.ms_of(lap).first().copied());
+        let gpu_ms = self.watch.as_ref().and_then(|watch| watch.ms_of(lap).first().map(|[begin, end]| end - begin));
         Ok(Answer { words, gpu_ms })
     }
 }

@@ -3,7 +3,7 @@
 use super::{context::Context, memory::Buffer};
 use crate::error::Result;
 
-/// Two timestamps per lap, where the adapter has them. A lap is one or more passes of one submission.
+/// Two timestamps per lap, where the adapter has them. A lap is one pass.
 #[derive(Debug)]
 pub struct Stopwatch {
     queries: wgpu::QuerySet,
@@ -31,12 +31,12 @@ impl Stopwatch {
         Ok(Some(Self { queries, resolved, period_ns: f64::from(context.queue.get_timestamp_period()), laps }))
     }
 
-    /// What the first and the last pass of a lap (often the same one) note.
-    pub fn notes(&self, lap: u32, starts: bool, ends: bool) -> wgpu::ComputePassTimestampWrites<'_> {
+    /// What the pass of a lap notes.
+    pub fn notes(&self, lap: u32) -> wgpu::ComputePassTimestampWrites<'_> {
         wgpu::ComputePassTimestampWrites {
             query_set: &self.queries,
-            beginning_of_pass_write_index: starts.then_some(2 * lap),
-            end_of_pass_write_index: ends.then_some(2 * lap + 1),
+            beginning_of_pass_write_index: Some(2 * lap),
+            end_of_pass_write_index: Some(2 * lap + 1),
         }
     }
 
@@ -45,13 +45,12 @@ impl Stopwatch {
         encoder.resolve_query_set(&self.queries, 0..2 * self.laps, &self.resolved, 0);
     }
 
-    /// Milliseconds of each lap.
+    /// Begin and end of each lap in milliseconds after the begin of the first.
     ///
     /// # Errors
     /// As [`Context::read_bytes`].
-    pub async fn laps_ms(&self, context: &Context) -> Result<Vec<f64>> {
-        let bytes = context.read_bytes(&self.resolved, 0, 16 * u64::from(self.laps)).await?;
-        Ok(self.ms_of(&bytes))
+    pub async fn laps_ms(&self, context: &Context) -> Result<Vec<[f64; 2]>> {
+        Ok(self.ms_of(&context.read_bytes(&self.resolved, 0, 16 * u64::from(self.laps)).await?))
     }
 
     /// The resolved timestamps, for a caller who reads them along with something else: 16 bytes a lap.
@@ -59,10 +58,11 @@ impl Stopwatch {
         &self.resolved
     }
 
-    /// Milliseconds of each lap from the bytes of [`Stopwatch::resolved`].
-    pub fn ms_of(&self, bytes: &[u8]) -> Vec<f64> {
+    /// What [`Stopwatch::laps_ms`] gives, from the bytes of [`Stopwatch::resolved`].
+    pub fn ms_of(&self, bytes: &[u8]) -> Vec<[f64; 2]> {
         let ticks = bytes.as_chunks().0.iter().map(|&tick| u64::from_le_bytes(tick)).collect::<Vec<_>>();
-        let ticks_ms = |lap: &[u64]| lap[1].saturating_sub(lap[0]) as f64 * self.period_ns * 1e-6;
-        ticks.chunks_exact(2).map(ticks_ms).collect()
+        let first = ticks.first().copied().unwrap_or_default();
+        let ms = |tick: u64| tick.saturating_sub(first) as f64 * self.period_ns * 1e-6;
+        ticks.as_chunks().0.iter().map(|lap: &[u64; 2]| lap.map(ms)).collect()
     }
 }

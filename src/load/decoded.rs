@@ -10,7 +10,7 @@ use wasm_bindgen_futures::spawn_local;
 use super::{Event, Job, Progress};
 use crate::{
     Error, Kind, Result,
-    acquisition::{Acquisition, Storage},
+    acquisition::Acquisition,
     engine::Engine,
     reader::{Done, Outcome, Pool, Task},
 };
@@ -106,29 +106,11 @@ async fn add(job: &Job, engine: &Engine, decoded: Decoded) -> Result<()> {
 
 /// Frame ranges worth asking for: a set declared with millions of frames may hold two.
 fn written_ranges(set: &Acquisition, frames_per_job: u32) -> Vec<(u32, u32)> {
-    let spans = match &set.storage {
-        Storage::BitshuffleLz4 { chunks, .. } => spans(chunks.iter().map(|chunk| chunk.frame)),
-        Storage::Decoded(tiles) => tiles.written_frames(set.frames),
-    };
     let mut ranges = Vec::new();
-    for (mut first, end) in spans {
-        while first < end {
-            let count = frames_per_job.min(end - first);
-            ranges.push((first, count));
-            first += count;
+    for run in set.readable() {
+        for first in run.clone().step_by(frames_per_job as usize) {
+            ranges.push((first, frames_per_job.min(run.end - first)));
         }
     }
     ranges
-}
-
-/// Half-open runs of consecutive numbers.
-fn spans(frames: impl Iterator<Item = u32>) -> Vec<(u32, u32)> {
-    let mut spans: Vec<(u32, u32)> = Vec::new();
-    for frame in frames {
-        match spans.last_mut() {
-            Some((_, end)) if *end == frame => *end += 1,
-            _ => spans.push((frame, frame + 1)),
-        }
-    }
-    spans
 }

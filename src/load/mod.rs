@@ -14,7 +14,7 @@ pub use tuning::Tuning;
 
 use crate::{
     Error, Kind, Result,
-    acquisition::{Acquisition, Storage},
+    acquisition::{Acquisition, Opened, Storage},
     cpu,
     engine::Engine,
     gpu::{self, Context},
@@ -139,20 +139,25 @@ impl Loader {
         }
         let parsed_ms = job.elapsed_ms();
         job.stage("metadata", 0.0, parsed_ms);
-        let sets = match walked {
+        let opened = match walked {
             Ok(done) => {
                 let mut profile = job.profile.borrow_mut();
                 profile.master_read_ms = done.read_ms;
                 profile.parse_ms = parsed_ms;
                 drop(profile);
                 match done.outcome {
-                    Outcome::Walked(sets) => sets,
-                    _ => Vec::new(),
+                    Outcome::Walked(opened) => opened,
+                    _ => Opened::default(),
                 }
             }
             Err(error) => return job.finish(self, Some(error)),
         };
-        match <[Acquisition; 1]>::try_from(sets) {
+        let mut refused = opened.refused.into_iter().map(|refused| refused.error);
+        if opened.sets.is_empty() {
+            return job.finish(self, Some(refused.next().unwrap_or_else(nothing_to_show)));
+        }
+        refused.for_each(|error| (job.sink)(Event::Notice(error)));
+        match <[Acquisition; 1]>::try_from(opened.sets) {
             Ok([set]) => self.load(job, 0, set).await,
             Err(sets) => {
                 (job.sink)(Event::Choice(sets.clone()));
@@ -164,14 +169,15 @@ impl Loader {
     /// Base names of the files that `master` links to. Ends the load under way.
     ///
     /// # Errors
-    /// When the file cannot be read or is no HDF5 file.
+    /// When a reader is lost.
     pub async fn linked_files(&self, master: &Picked) -> Result<Vec<String>> {
         let pool = self.pool.borrow().clone();
         pool.hand_over(std::slice::from_ref(master));
-        match pool.run(Task::Links { picked: 0 }, Rc::new(|_| ())).await?.outcome {
-            Outcome::Links(names) => Ok(names),
-            _ => Ok(Vec::new()),
-        }
+        let Outcome::Walked(opened) = pool.run(Task::Walk, Rc::new(|_| ())).await?.outcome else {
+            return Ok(Vec::new());
+        };
+        let missing = opened.sets.into_iter().flat_map(|set| set.files_missing);
+        Ok(missing.chain(opened.refused.into_iter().flat_map(|refused| refused.files_missing)).collect())
     }
 
     /// Loads one of the sets offered last.
@@ -323,6 +329,12 @@ impl Job {
 /// Hardware threads of this machine.
 pub fn cores() -> u32 {
     window().map_or(1, |window| window.navigator().hardware_concurrency() as u32)
+}
+
+fn nothing_to_show() -> Error {
+    Error::new(Kind::File, "no_image_data", "Not a 4D-STEM set")
+        .expected("HDF5 files with a 3-D or 4-D dataset")
+        .action("Open another file")
 }
 
 fn no_webgpu() -> Error {

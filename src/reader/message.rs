@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, acquisition::Acquisition, engine::FrameFault, plan::Slice};
+use crate::{Error, acquisition::Opened, engine::FrameFault, plan::Slice};
 
 /// From the page to a reader.
 #[derive(Debug, Serialize, Deserialize)]
@@ -19,8 +19,6 @@ pub enum Request {
 pub enum Task {
     /// Read the metadata of all files: what acquisitions are they?
     Walk,
-    /// Which files does picked file `picked` link to?
-    Links { picked: u32 },
     /// Read one slice of picked file `picked`, in pieces of at most `piece_bytes` (a multiple of 4).
     Read { picked: u32, slice: Slice, piece_bytes: u32 },
     /// Decode frames `first .. first + count` of acquisition `set` (place in the walk's answer) into
@@ -51,9 +49,7 @@ pub enum Answer {
 
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Outcome {
-    Walked(Vec<Acquisition>),
-    /// Base names, in link order.
-    Links(Vec<String>),
+    Walked(Opened),
     Read,
     /// Frames of the piece without valid pixels: failed ones with their fault, and missing ones.
     Decoded {

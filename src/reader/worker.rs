@@ -23,7 +23,11 @@ use super::{
 };
 use crate::{
     Error, Kind, Result,
-    acquisition::{self, Acquisition},
+    acquisition::{
+        self, Acquisition, Opened, Options,
+        frames::{self, Frame},
+    },
+    engine::FrameFault,
     plan::Slice,
     source::{ByteSource, Picked, PickedSource, range_header, unreadable},
 };
@@ -138,12 +142,8 @@ impl Desk {
         let started = now_ms();
         match task {
             Task::Walk => {
-                let sets = self.walk()?;
-                Ok((Outcome::Walked(sets), 0.0, now_ms() - started))
-            }
-            Task::Links { picked } => {
-                let source = PickedSource::new(self.file(picked)?);
-                Ok((Outcome::Links(acquisition::linked_files(&source)?), 0.0, now_ms() - started))
+                let opened = self.walk();
+                Ok((Outcome::Walked(opened), 0.0, now_ms() - started))
             }
             Task::Read { picked, slice, piece_bytes } => {
                 let read_ms = self.read(job, generation, picked, slice, piece_bytes).await?;
@@ -156,12 +156,16 @@ impl Desk {
         }
     }
 
-    fn walk(&self) -> Result<Vec<Acquisition>> {
-        let sources: Vec<_> = self.files.borrow().iter().cloned().map(PickedSource::new).collect();
+    fn walk(&self) -> Opened {
+        let sources = self.sources();
         let sources: Vec<&dyn ByteSource> = sources.iter().map(|source| source as &dyn ByteSource).collect();
-        let sets = acquisition::read(&sources)?;
-        self.sets.borrow_mut().clone_from(&sets);
-        Ok(sets)
+        let opened = acquisition::read(&sources, &Options::default());
+        self.sets.borrow_mut().clone_from(&opened.sets);
+        opened
+    }
+
+    fn sources(&self) -> Vec<PickedSource> {
+        self.files.borrow().iter().cloned().map(PickedSource::new).collect()
     }
 
     fn file(&self, picked: u32) -> Result<Picked> {
@@ -226,19 +230,29 @@ impl Desk {
 
     fn decode(&self, job: u32, set: u32, first: u32, count: u32) -> Result<(Outcome, f64)> {
         if self.sets.borrow().is_empty() {
-            self.walk()?;
+            self.walk();
         }
         let sets = self.sets.borrow();
         let set = sets.get(set as usize);
         let set = set.ok_or_else(|| Error::new(Kind::Internal, "no_such_set", "A job names no acquisition"))?;
-        let sources: Vec<_> = self.files.borrow().iter().cloned().map(PickedSource::new).collect();
+        let sources = self.sources();
         let sources: Vec<&dyn ByteSource> = sources.iter().map(|source| source as &dyn ByteSource).collect();
-        let frames = acquisition::decode(set, &sources, first..first + count)?;
-        let len = frames.pixels.len() as u32;
+        let frame_bytes = set.frame_bytes();
+        let mut pixels = vec![0; count as usize * frame_bytes];
+        let (mut failed, mut missing) = (Vec::new(), Vec::new());
+        frames::decode(set, &sources, first..first + count, &mut |frame, decoded| match decoded {
+            Frame::Pixels(bytes) => {
+                let at = (frame - first) as usize * frame_bytes;
+                pixels[at..at + frame_bytes].copy_from_slice(bytes);
+            }
+            Frame::Missing => missing.push(frame),
+            Frame::Failed(fault) => failed.push(FrameFault { frame, fault: fault.fault, block: fault.block }),
+        })?;
+        let len = pixels.len() as u32;
         let buffer = ArrayBuffer::new(len);
-        Uint8Array::new(&buffer).copy_from(&frames.pixels);
+        Uint8Array::new(&buffer).copy_from(&pixels);
         self.piece(job, 0, len, &buffer);
-        Ok((Outcome::Decoded { failed: frames.failed, missing: frames.missing }, f64::from(len)))
+        Ok((Outcome::Decoded { failed, missing }, f64::from(len)))
     }
 }
 

@@ -6,17 +6,21 @@ use std::{
 };
 
 use futures_channel::oneshot;
+use futures_util::future::select;
+use gloo_timers::future::TimeoutFuture;
 use wasm_bindgen::JsCast;
+use wasm_bindgen_futures::spawn_local;
 use web_sys::File;
 
 pub use remote::demo_files;
 
 use crate::{
     Error, Kind, Result,
-    acquisition::Acquisition,
-    engine::{Engine, PixelSet},
+    acquisition::{Acquisition, ScanFrom},
+    engine::{Engine, FrameState, PixelSet},
     gpu::Context,
     load::{Event, LoadProfile, Loader, Path, SourceKind, Tuning, now_ms},
+    shape::Scan,
     source::Picked,
 };
 
@@ -42,8 +46,20 @@ pub struct Session {
     picked: RefCell<(Vec<Picked>, SourceKind)>,
     profile: RefCell<Option<Rc<LoadProfile>>>,
     waiting: RefCell<Vec<oneshot::Sender<Ended>>>,
-    listener: RefCell<Rc<dyn Fn(&Event)>>,
+    listeners: RefCell<Vec<Rc<dyn Fn(&Event)>>>,
+    /// When the load under way began, and who waits for its first image.
+    started_ms: Cell<f64>,
+    first_image: RefCell<FirstImage>,
+    /// Who hears of finished profiles.
+    watchers: RefCell<Vec<Rc<dyn Fn(&LoadProfile)>>>,
     errors: RefCell<Vec<String>>,
+}
+
+/// The first presented image that covers enough of the scan.
+#[derive(Default)]
+struct FirstImage {
+    at_ms: Option<f64>,
+    waiting: Option<oneshot::Sender<()>>,
 }
 
 /// How a load ended.
@@ -64,14 +80,22 @@ impl Session {
             picked: RefCell::default(),
             profile: RefCell::default(),
             waiting: RefCell::default(),
-            listener: RefCell::new(Rc::new(|_| ())),
+            listeners: RefCell::default(),
+            started_ms: Cell::default(),
+            first_image: RefCell::default(),
+            watchers: RefCell::default(),
             errors: RefCell::default(),
         })
     }
 
     /// Who hears of every step of a load, after the session has taken note of it.
     pub fn listen(&self, listener: Rc<dyn Fn(&Event)>) {
-        *self.listener.borrow_mut() = listener;
+        self.listeners.borrow_mut().push(listener);
+    }
+
+    /// Who hears of the profile of every load that ended.
+    pub fn watch(&self, watcher: Rc<dyn Fn(&LoadProfile)>) {
+        self.watchers.borrow_mut().push(watcher);
     }
 
     pub fn loader(&self) -> &Loader {
@@ -115,6 +139,8 @@ impl Session {
         }
         *self.picked.borrow_mut() = (files.clone(), kind);
         self.profile.take();
+        self.started_ms.set(started_ms);
+        self.first_image.take();
         let (sender, ended) = oneshot::channel();
         // Whoever waits for the load before learns that it was replaced.
         *self.waiting.borrow_mut() = vec![sender];
@@ -188,32 +214,87 @@ impl Session {
         Ok(has_changed)
     }
 
-    fn note(&self, event: Event) {
+    /// The scan shape as the user entered it: the active set is seen so from now on.
+    pub fn set_scan(&self, shape: Scan) {
+        if let Some(active) = &mut *self.active.borrow_mut() {
+            let mut set = (*active.set).clone();
+            set.scan.shape = shape;
+            set.scan.from = ScanFrom::Entered;
+            active.set = Rc::new(set);
+        }
+    }
+
+    /// A virtual image was presented. The first one of the load that covers at least 5 % of the positions,
+    /// in every eighth of the scan, is noted.
+    pub fn note_image(&self) {
+        let Some(active) = self.active() else { return };
+        let mut first = self.first_image.borrow_mut();
+        if first.at_ms.is_some() || !is_spread(&active.engine.frame_states(), active.set.scan.shape) {
+            return;
+        }
+        first.at_ms = Some(now_ms() - self.started_ms.get());
+        if let Some(waiting) = first.waiting.take() {
+            // Nobody waits any more after the time limit.
+            let _ = waiting.send(());
+        }
+    }
+
+    fn note(self: &Rc<Self>, event: Event) {
         match &event {
             Event::Started { set, engine } => {
                 let active = Active { set: set.clone(), engine: engine.clone(), good: unmasked(set) };
                 *self.active.borrow_mut() = Some(active);
             }
             Event::Notice(error) => self.errors.borrow_mut().push(error.to_string()),
-            Event::Finished { profile, error } => {
-                *self.profile.borrow_mut() = Some(profile.clone());
-                if let Some(error) = error {
-                    self.errors.borrow_mut().push(error.to_string());
-                }
-            }
+            Event::Finished { error: Some(error), .. } => self.errors.borrow_mut().push(error.to_string()),
             _ => {}
         }
-        let listener = self.listener.borrow().clone();
-        listener(&event);
+        let listeners = self.listeners.borrow().clone();
+        listeners.iter().for_each(|listener| listener(&event));
         if let Event::Finished { profile, error } = event {
-            for waiting in self.waiting.take() {
-                let ended = error.clone().map_or_else(|| Ok(profile.clone()), Err);
-                // Whoever asked may have left.
-                let _ = waiting.send(ended);
-            }
+            let (session, waiting) = (self.clone(), self.waiting.take());
+            spawn_local(async move { session.publish(profile, error, waiting).await });
+        }
+    }
+
+    /// Completes the profile by the first image, which a small set shows after its last decode, and hands it
+    /// to whoever waits.
+    async fn publish(&self, profile: Rc<LoadProfile>, error: Option<Error>, waiting: Vec<oneshot::Sender<Ended>>) {
+        let started_ms = self.started_ms.get();
+        if error.is_none() && self.first_image.borrow().at_ms.is_none() {
+            let (shown, is_shown) = oneshot::channel();
+            self.first_image.borrow_mut().waiting = Some(shown);
+            select(is_shown, TimeoutFuture::new(FIRST_IMAGE_PATIENCE_MS)).await;
+        }
+        if started_ms != self.started_ms.get() {
+            return;
+        }
+        let first_image_ms = self.first_image.borrow().at_ms;
+        let profile = Rc::new(LoadProfile { first_image_ms, ..(*profile).clone() });
+        *self.profile.borrow_mut() = Some(profile.clone());
+        let watchers = self.watchers.borrow().clone();
+        watchers.iter().for_each(|watcher| watcher(&profile));
+        for waiting in waiting {
+            let ended = error.clone().map_or_else(|| Ok(profile.clone()), Err);
+            // Whoever asked may have left.
+            let _ = waiting.send(ended);
         }
     }
 }
+
+/// Whether frames of at least 5 % of the positions are decoded, some in every eighth of the scan.
+fn is_spread(states: &[FrameState], scan: Scan) -> bool {
+    let positions = (scan.positions() as usize).min(states.len());
+    let states = &states[..positions];
+    let decoded = |states: &[FrameState]| states.iter().filter(|state| **state == FrameState::Valid).count();
+    let bands = states.chunks(positions.div_ceil(BANDS).max(1));
+    decoded(states) * 20 >= positions && bands.into_iter().all(|band| decoded(band) > 0)
+}
+
+/// Parts of the scan that an image must reach to cover it.
+const BANDS: usize = 8;
+/// A page in the background presents nothing; its profile does not wait for ever.
+const FIRST_IMAGE_PATIENCE_MS: u32 = 3000;
 
 /// Pixels outside the mask.
 pub fn unmasked(set: &Acquisition) -> PixelSet {

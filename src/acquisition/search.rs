@@ -1,0 +1,248 @@
+//! From picked files to sets: which file is a master, a sidecar, a data file, or stands alone.
+
+use std::collections::{BTreeMap, HashSet};
+
+use super::{
+    Acquisition, Opened, Refused,
+    linked::{self, Links},
+    metadata::is_sidecar,
+    names, single,
+    values::Metadata,
+    virtual_set, words,
+};
+use crate::{
+    Error, Kind, Result,
+    hdf5::{Dataset, File, Found, Layout},
+    source::ByteSource,
+};
+
+/// What the user may choose before reading.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// Channel of sets [images, channels, y, x]; the last one when there are fewer.
+    pub channel: u32,
+}
+
+/// Finds the sets in a drop of files. Nothing is decoded but masks and other small datasets.
+pub fn read(sources: &[&dyn ByteSource], options: &Options) -> Opened {
+    if sources.len() > usize::from(u16::MAX) {
+        let error = Error::new(Kind::Unsupported, "too_large", "Too many files").found(format!("{}", sources.len()));
+        return Opened { sets: vec![], refused: vec![refusal("", error)] };
+    }
+    let files: Vec<Result<File>> = sources.iter().map(|source| File::open(*source)).collect();
+    let picked = Picked { sources, files: &files, channel: options.channel };
+    let mut opened = Opened::default();
+    for (place, file) in files.iter().enumerate() {
+        if let Err(e) = file {
+            opened.refused.push(refusal(sources[place].name(), e.clone()));
+        }
+    }
+    let plans = plan(&picked, &mut opened.refused);
+    let sidecars: Vec<usize> = picked.all().filter(|(_, file)| is_sidecar(file)).map(|(place, _)| place).collect();
+    for plan in &plans {
+        let own = names::stem(sources[plan.master()].name());
+        let by_name = sidecars.iter().find(|&&place| names::stem(sources[place].name()) == own);
+        let sidecar = by_name.or(sidecars.first().filter(|_| sidecars.len() == 1 && plans.len() == 1)).copied();
+        let outcome = match plan {
+            Plan::Linked { master, links } => linked::read(&picked, *master, links, sidecar),
+            Plan::Virtual { image } => virtual_set::read(&picked, image, sidecar),
+            Plan::Plain { images } => single::read(&picked, images, sidecar),
+        };
+        match outcome {
+            Ok(set) => opened.sets.push(set),
+            Err(refused) => opened.refused.push(*refused),
+        }
+    }
+    opened.sets.sort_by(|a, b| a.name.cmp(&b.name));
+    // A file that cannot be opened is told by the set that would need it, if there is one.
+    opened.refused.sort_by_key(|refused| words::gravity(&refused.error.key));
+    opened
+}
+
+/// The picked files, as opened.
+pub struct Picked<'a> {
+    pub sources: &'a [&'a dyn ByteSource],
+    pub files: &'a [Result<File<'a>>],
+    pub channel: u32,
+}
+
+impl<'a> Picked<'a> {
+    pub fn metadata(&self, place: usize) -> Option<Metadata<'a>> {
+        let file = self.files.get(place)?.as_ref().ok()?;
+        Some(Metadata { file, source: self.sources[place] })
+    }
+
+    /// The files that are HDF5, with their places.
+    fn all(&self) -> impl Iterator<Item = (usize, Metadata<'a>)> + '_ {
+        (0..self.files.len()).filter_map(|place| Some((place, self.metadata(place)?)))
+    }
+
+    /// Names of the files that are HDF5, with their places, but for `without`.
+    pub fn names(&self, without: impl Fn(usize) -> bool) -> Vec<(usize, &'a str)> {
+        let places = (0..self.files.len()).filter(|&place| self.files[place].is_ok() && !without(place));
+        places.map(|place| (place, self.sources[place].name())).collect()
+    }
+}
+
+/// An image dataset of a picked file.
+pub struct Image {
+    pub place: usize,
+    pub path: String,
+    pub dataset: Dataset,
+}
+
+enum Plan {
+    Linked {
+        master: usize,
+        links: Links,
+    },
+    Virtual {
+        image: Image,
+    },
+    /// Data files without a master; several of one stem are one set.
+    Plain {
+        images: Vec<Image>,
+    },
+}
+
+impl Plan {
+    fn master(&self) -> usize {
+        match self {
+            Self::Linked { master, .. } => *master,
+            Self::Virtual { image } => image.place,
+            Self::Plain { images } => images.first().map_or(0, |image| image.place),
+        }
+    }
+}
+
+fn plan(picked: &Picked, refused: &mut Vec<Refused>) -> Vec<Plan> {
+    let mut links: Vec<(usize, Links)> = Vec::new();
+    for (place, file) in picked.all() {
+        if let Some(found) = linked::links_of(file.file).filter(|found| !found.is_empty()) {
+            links.push((place, found));
+        }
+    }
+    let masters: HashSet<usize> = links.iter().map(|(place, _)| *place).collect();
+    let mut taken = masters.clone();
+    for (master, links) in &mut links {
+        links.find(picked, *master, |place| masters.contains(&place));
+        taken.extend(links.picked());
+    }
+    let mut plans: Vec<Plan> = links.into_iter().map(|(master, links)| Plan::Linked { master, links }).collect();
+    let mut images = Vec::new();
+    for (place, file) in picked.all().filter(|(place, _)| !taken.contains(place)).collect::<Vec<_>>() {
+        match find_image(file.file) {
+            Ok((path, dataset)) => images.push(Image { place, path, dataset }),
+            Err(_) if is_sidecar(&file) && picked.files.len() > 1 => {}
+            Err(e) => refused.push(refusal(file.file.name(), told_as_cut_short(e, file.file))),
+        }
+    }
+    let (virtual_images, plain): (Vec<_>, Vec<_>) =
+        images.into_iter().partition(|image| matches!(image.dataset.layout, Layout::Virtual(_)));
+    let sources: HashSet<usize> = virtual_images.iter().flat_map(|image| virtual_set::sources(picked, image)).collect();
+    plans.extend(virtual_images.into_iter().map(|image| Plan::Virtual { image }));
+    let mut by_stem: BTreeMap<String, Vec<Image>> = BTreeMap::new();
+    for image in plain.into_iter().filter(|image| !sources.contains(&image.place)) {
+        let name = picked.sources[image.place].name();
+        let key = names::data_suffix(name).map_or_else(|| format!("{} {name}", image.place), |(stem, _)| stem);
+        by_stem.entry(key).or_default().push(image);
+    }
+    plans.extend(by_stem.into_values().map(|images| Plan::Plain { images }));
+    plans
+}
+
+/// A file that is shorter than it says explains its other faults.
+pub fn told_as_cut_short(e: Error, file: &File) -> Error {
+    match file.len_announced() {
+        Some(len) => words::cut_short(file.name(), len, file.len_bytes(), None),
+        None => e,
+    }
+}
+
+pub fn refusal(name: &str, error: Error) -> Refused {
+    Refused { name: name.to_owned(), error, files_linked: 0, files_missing: vec![], meaning: None }
+}
+
+/// The dataset to show: `/entry/data/data`, else the largest of 3 or 4 axes that is no mask.
+fn find_image(file: &File) -> Result<(String, Dataset)> {
+    let mut fault = None;
+    let usual = file.object(USUAL).and_then(|address| address.map(|address| file.dataset(address)).transpose());
+    match usual {
+        Ok(Some(Some(dataset))) if (2..=4).contains(&dataset.space.dims.len()) => {
+            return Ok((USUAL.to_owned(), dataset));
+        }
+        Ok(_) => {}
+        Err(e) => fault = Some(e),
+    }
+    let mut visit = Visit { file, seen: HashSet::new(), best: None, other: None, fault };
+    visit.group(file.root(), "", 0);
+    if let Some((_, path, dataset)) = visit.best {
+        return Ok((path, dataset));
+    }
+    let nothing = || words::no_image(file.name(), visit.other.unwrap_or_else(|| "no dataset of that kind".to_owned()));
+    Err(visit.fault.unwrap_or_else(nothing))
+}
+
+/// A walk over all groups of a file.
+struct Visit<'a, 'b> {
+    file: &'a File<'b>,
+    seen: HashSet<u64>,
+    best: Option<((bool, u64), String, Dataset)>,
+    /// The largest dataset that is no image, in words.
+    other: Option<String>,
+    fault: Option<Error>,
+}
+
+impl Visit<'_, '_> {
+    fn group(&mut self, address: u64, path: &str, depth: u32) {
+        if depth > DEEPEST || self.seen.len() > MOST_OBJECTS || !self.seen.insert(address) {
+            return;
+        }
+        let links = match self.file.links(address) {
+            Ok(links) => links,
+            Err(e) => return self.note(e),
+        };
+        let mut links: Vec<_> = links.iter().collect();
+        links.sort_by(|a, b| a.name.cmp(&b.name));
+        for link in links {
+            if let Ok(Some(Found::Object(child))) = self.file.follow(address, link) {
+                self.object(child, &format!("{path}/{}", link.name), depth);
+            }
+        }
+    }
+
+    fn object(&mut self, address: u64, path: &str, depth: u32) {
+        match self.file.dataset(address) {
+            Ok(None) => self.group(address, path, depth + 1),
+            Ok(Some(dataset)) => self.consider(path, dataset),
+            Err(e) => self.note(e),
+        }
+    }
+
+    fn consider(&mut self, path: &str, dataset: Dataset) {
+        let dims = &dataset.space.dims;
+        let elements = dataset.space.elements().unwrap_or(u64::MAX);
+        if !(3..=4).contains(&dims.len()) || path.contains("mask") || dataset.space.is_null {
+            if dims.len() == 2 && self.other.is_none() {
+                self.other = Some(format!("2-D, {} × {} at {path}", dims[0], dims[1]));
+            }
+            return;
+        }
+        let rank = (dataset.datatype.is_number(), elements);
+        if self.best.as_ref().is_none_or(|(best, ..)| rank > *best) {
+            self.best = Some((rank, path.to_owned(), dataset));
+        }
+    }
+
+    fn note(&mut self, e: Error) {
+        self.fault.get_or_insert(e);
+    }
+}
+
+/// Path of the images in DECTRIS' and most NeXus files.
+const USUAL: &str = "/entry/data/data";
+const DEEPEST: u32 = 32;
+const MOST_OBJECTS: usize = 100_000;
+
+/// The outcome of reading one set.
+pub type Outcome = std::result::Result<Acquisition, Box<Refused>>;

@@ -1,0 +1,63 @@
+//! Small datasets by path: numbers, texts and masks of the metadata.
+
+use super::store::Store;
+use crate::{
+    hdf5::{Dataset, File},
+    source::ByteSource,
+};
+
+/// A file with the source it is read from.
+#[derive(Clone, Copy)]
+pub struct Metadata<'a> {
+    pub file: &'a File<'a>,
+    pub source: &'a dyn ByteSource,
+}
+
+impl Metadata<'_> {
+    /// The dataset at `path`, when there is one in this file.
+    pub fn dataset(&self, path: &str) -> Option<Dataset> {
+        self.file.object(path).ok().flatten().and_then(|address| self.file.dataset(address).ok().flatten())
+    }
+
+    /// Description and elements (little-endian numbers) of the small dataset at `path`.
+    pub fn elements(&self, path: &str) -> Option<(Dataset, Vec<u8>)> {
+        let dataset = self.dataset(path)?;
+        let (store, _) = Store::of(self.file, &dataset, 0).ok().flatten()?;
+        let elements = store.decode_all(self.source, dataset.fill.as_deref())?;
+        Some((dataset, elements))
+    }
+
+    /// The first number at `path`.
+    pub fn number(&self, path: &str) -> Option<f64> {
+        let (dataset, elements) = self.small(path)?;
+        dataset.datatype.little_endian().numbers(&elements).first().copied().filter(|value| value.is_finite())
+    }
+
+    /// The first number at `path`, when it is a count.
+    pub fn count(&self, path: &str) -> Option<u64> {
+        self.number(path)
+            .filter(|&value| value >= 0.0 && value < COUNTS && value.fract() == 0.0)
+            .map(|value| value as u64)
+    }
+
+    /// The texts at `path`.
+    pub fn texts(&self, path: &str) -> Vec<String> {
+        self.small(path).map(|(dataset, elements)| dataset.datatype.texts(self.file, &elements)).unwrap_or_default()
+    }
+
+    /// The first text at `path`, if it is not empty.
+    pub fn text(&self, path: &str) -> Option<String> {
+        self.texts(path).into_iter().next().filter(|text| !text.is_empty())
+    }
+
+    fn small(&self, path: &str) -> Option<(Dataset, Vec<u8>)> {
+        let dataset = self.dataset(path)?;
+        dataset.space.elements().filter(|&elements| elements <= MOST_VALUES)?;
+        self.elements(path)
+    }
+}
+
+/// Numbers up to here are exact as f64.
+const COUNTS: f64 = (1_u64 << 53) as f64;
+/// What has more elements is no list of values.
+const MOST_VALUES: u64 = 4096;

@@ -1,0 +1,215 @@
+//! Datatypes [IV.A.2.d]: enough for pixels, counts, lengths and text.
+
+use super::{
+    fields::{Fields, damaged},
+    file::File,
+    heap,
+};
+use crate::{Result, shape::Dtype};
+
+/// The type of a dataset's or attribute's elements.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Datatype {
+    Integer {
+        bytes: u32,
+        is_signed: bool,
+        is_big_endian: bool,
+    },
+    Float {
+        bytes: u32,
+        is_big_endian: bool,
+    },
+    /// Text of a fixed number of bytes.
+    Text {
+        bytes: u32,
+    },
+    /// Text of any length, in the global heap.
+    LongText {
+        bytes: u32,
+    },
+    /// Named only: compound, opaque, reference ...
+    Other {
+        bytes: u32,
+        name: &'static str,
+    },
+}
+
+impl Datatype {
+    pub(super) fn read(mut fields: Fields) -> Result<Self> {
+        Self::read_nested(&mut fields, 0)
+    }
+
+    fn read_nested(fields: &mut Fields, depth: u32) -> Result<Self> {
+        let class_and_version = fields.u8()?;
+        let bits = fields.uint(3)?;
+        let bytes = fields.u32()?;
+        if bytes == 0 {
+            return Err(damaged("datatype").found("elements of 0 bytes"));
+        }
+        let is_big_endian = bits & 1 != 0;
+        let other = |name| Ok(Self::Other { bytes, name });
+        match class_and_version & 15 {
+            0 => match (fields.u16()?, u32::from(fields.u16()?)) {
+                (0, precision) if precision == bytes.saturating_mul(8) && bytes <= 8 => {
+                    Ok(Self::Integer { bytes, is_signed: bits & 8 != 0, is_big_endian })
+                }
+                _ => other("integer of odd width"),
+            },
+            // Bit 6 marks the byte order of the VAX.
+            1 if bits & 0x40 == 0 && [4, 8].contains(&bytes) => match is_ieee(fields, bytes)? {
+                true => Ok(Self::Float { bytes, is_big_endian }),
+                false => other("float of odd form"),
+            },
+            1 => other(if bytes == 2 { "float16" } else { "float of odd form" }),
+            2 => other("time"),
+            3 => Ok(Self::Text { bytes }),
+            4 => other("bit field"),
+            5 => other("opaque"),
+            6 => other("compound"),
+            7 => other("reference"),
+            // An enumeration has the type of its numbers first.
+            8 if depth == 0 => match Self::read_nested(fields, 1)? {
+                base @ Self::Integer { bytes: inner, .. } if inner == bytes => Ok(base),
+                _ => other("enumeration"),
+            },
+            9 if bits & 15 == 1 => Ok(Self::LongText { bytes }),
+            9 => other("list of any length"),
+            10 => other("array"),
+            11 => other("complex"),
+            class => Err(damaged("datatype").found(format!("class {class}"))),
+        }
+    }
+
+    /// Size of one element, bytes.
+    pub fn bytes(&self) -> u32 {
+        match self {
+            Self::Integer { bytes, .. } | Self::Float { bytes, .. } | Self::Text { bytes } => *bytes,
+            Self::LongText { bytes } | Self::Other { bytes, .. } => *bytes,
+        }
+    }
+
+    /// The pixel type, when frames of this type can be shown.
+    pub fn pixel(&self) -> Option<Dtype> {
+        Some(match *self {
+            Self::Integer { bytes: 1, is_signed: false, .. } => Dtype::U8,
+            Self::Integer { bytes: 2, is_signed: false, .. } => Dtype::U16,
+            Self::Integer { bytes: 4, is_signed: false, .. } => Dtype::U32,
+            Self::Integer { bytes: 1, is_signed: true, .. } => Dtype::I8,
+            Self::Integer { bytes: 2, is_signed: true, .. } => Dtype::I16,
+            Self::Integer { bytes: 4, is_signed: true, .. } => Dtype::I32,
+            Self::Float { bytes: 4, .. } => Dtype::F32,
+            Self::Float { bytes: 8, .. } => Dtype::F64,
+            _ => return None,
+        })
+    }
+
+    pub fn is_number(&self) -> bool {
+        matches!(self, Self::Integer { .. } | Self::Float { .. })
+    }
+
+    pub fn is_big_endian(&self) -> bool {
+        match *self {
+            Self::Integer { bytes, is_big_endian, .. } => is_big_endian && bytes > 1,
+            Self::Float { is_big_endian, .. } => is_big_endian,
+            _ => false,
+        }
+    }
+
+    /// The same type with its bytes in little-endian order.
+    pub fn little_endian(&self) -> Self {
+        match *self {
+            Self::Integer { bytes, is_signed, .. } => Self::Integer { bytes, is_signed, is_big_endian: false },
+            Self::Float { bytes, .. } => Self::Float { bytes, is_big_endian: false },
+            ref other => other.clone(),
+        }
+    }
+
+    /// numpy's short name, such as `<u2`; the class's name for what numpy has no short name for.
+    pub fn numpy(&self) -> String {
+        let order = |bytes: u32| {
+            if bytes == 1 {
+                "|"
+            } else if self.is_big_endian() {
+                ">"
+            } else {
+                "<"
+            }
+        };
+        match self {
+            Self::Integer { bytes, is_signed: false, .. } => format!("{}u{bytes}", order(*bytes)),
+            Self::Integer { bytes, is_signed: true, .. } => format!("{}i{bytes}", order(*bytes)),
+            Self::Float { bytes, .. } => format!("{}f{bytes}", order(*bytes)),
+            Self::Text { bytes } => format!("|S{bytes}"),
+            Self::LongText { .. } => "text".to_owned(),
+            Self::Other { name: "float16", .. } => "<f2".to_owned(),
+            Self::Other { name, .. } => (*name).to_owned(),
+        }
+    }
+
+    /// Elements as numbers; empty for types that are none.
+    pub fn numbers(&self, bytes: &[u8]) -> Vec<f64> {
+        let elements = bytes.chunks_exact(self.bytes() as usize);
+        match *self {
+            Self::Integer { is_signed: false, .. } => elements.map(|e| self.bits(e) as f64).collect(),
+            Self::Integer { bytes, is_signed: true, .. } => {
+                let unused = 64 - 8 * bytes;
+                elements.map(|e| ((self.bits(e) << unused) as i64 >> unused) as f64).collect()
+            }
+            Self::Float { bytes: 4, .. } => elements.map(|e| f32::from_bits(self.bits(e) as u32).into()).collect(),
+            Self::Float { .. } => elements.map(|e| f64::from_bits(self.bits(e))).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Elements as unsigned bits; empty for types that are no integers.
+    pub fn integers(&self, bytes: &[u8]) -> Vec<u64> {
+        match self {
+            Self::Integer { .. } => bytes.chunks_exact(self.bytes() as usize).map(|e| self.bits(e)).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Elements as text; empty for types that are none.
+    pub fn texts(&self, file: &File, bytes: &[u8]) -> Vec<String> {
+        let elements = bytes.chunks_exact(self.bytes() as usize);
+        match self {
+            Self::Text { .. } => elements.map(trimmed).collect(),
+            Self::LongText { .. } => elements.filter_map(|e| long_text(file, e).ok()).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    fn bits(&self, element: &[u8]) -> u64 {
+        let add = |value: u64, &byte: &u8| value << 8 | u64::from(byte);
+        match self.is_big_endian() {
+            true => element.iter().fold(0, add),
+            false => element.iter().rev().fold(0, add),
+        }
+    }
+}
+
+/// True for the layouts of IEEE 754 single and double precision.
+fn is_ieee(fields: &mut Fields, bytes: u32) -> Result<bool> {
+    let (offset, precision) = (fields.u16()?, fields.u16()?);
+    let parts = [fields.u8()?, fields.u8()?, fields.u8()?, fields.u8()?];
+    let bias = fields.u32()?;
+    let expected = if bytes == 4 { ([23, 8, 0, 23], 127) } else { ([52, 11, 0, 52], 1023) };
+    Ok(offset == 0 && u32::from(precision) == bytes * 8 && (parts, bias) == expected)
+}
+
+/// Text that ends at a NUL or with blanks.
+fn trimmed(bytes: &[u8]) -> String {
+    let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
+    String::from_utf8_lossy(&bytes[..end]).trim_end().to_owned()
+}
+
+/// Length, then the global heap's address and index [III.E].
+fn long_text(file: &File, element: &[u8]) -> Result<String> {
+    let mut fields = file.fields("text", element);
+    let len = fields.u32()?;
+    let (address, index) = (fields.defined_address()?, fields.u32()?);
+    if len == 0 {
+        return Ok(String::new());
+    }
+    Ok(trimmed(&heap::global_object(file, address, index)?))
+}

@@ -1,0 +1,170 @@
+//! One HDF5 file: cached reads of its structures, checked and counted.
+
+use std::{
+    cell::{Cell, RefCell},
+    collections::HashMap,
+    rc::Rc,
+};
+
+use super::{
+    checksum::lookup3,
+    fields::{Fields, Widths, damaged},
+    group::Link,
+    superblock::{self, Superblock},
+};
+use crate::{Error, Kind, Result, source::ByteSource};
+
+/// An opened file. Addresses given to its methods count from [`File::base`], as the format's own do.
+pub struct File<'a> {
+    source: &'a dyn ByteSource,
+    superblock: Superblock,
+    pages: RefCell<HashMap<u64, Rc<Vec<u8>>>>,
+    /// Bytes of structure that may still be read, so that a structure that repeats itself ends.
+    allowance: Cell<u64>,
+    pub(super) groups: RefCell<HashMap<u64, Rc<Vec<Link>>>>,
+}
+
+impl<'a> File<'a> {
+    /// Finds the superblock of `source`.
+    ///
+    /// # Errors
+    /// `File`: `empty_file`, `not_hdf5`, `truncated` or `corrupt_metadata`; `Io` as the source says.
+    pub fn open(source: &'a dyn ByteSource) -> Result<Self> {
+        let superblock = superblock::find(source)?;
+        let allowance = source.len_bytes().saturating_mul(2).saturating_add(FREE_BYTES);
+        let (pages, groups) = Default::default();
+        Ok(Self { source, superblock, pages, allowance: Cell::new(allowance), groups })
+    }
+
+    /// File name.
+    pub fn name(&self) -> &str {
+        self.source.name()
+    }
+
+    /// Size of the file, bytes.
+    pub fn len_bytes(&self) -> u64 {
+        self.source.len_bytes()
+    }
+
+    /// Size that the superblock gives, when the file is shorter than that.
+    pub fn len_announced(&self) -> Option<u64> {
+        Some(self.superblock.end).filter(|&end| end > self.len_bytes())
+    }
+
+    /// True when a writer had the file open for single-writer multiple-reader access.
+    pub fn is_open_for_writing(&self) -> bool {
+        self.superblock.is_open_for_writing
+    }
+
+    /// Byte at which addresses begin: the length of the user block.
+    pub fn base(&self) -> u64 {
+        self.superblock.base
+    }
+
+    /// Address of the root group's object header.
+    pub fn root(&self) -> u64 {
+        self.superblock.root
+    }
+
+    pub(super) fn widths(&self) -> Widths {
+        self.superblock.widths
+    }
+
+    pub(super) fn fields<'b>(&self, what: &'static str, bytes: &'b [u8]) -> Fields<'b> {
+        Fields::new(what, bytes, self.widths())
+    }
+
+    /// `len` bytes of structure at `address`.
+    pub(super) fn read(&self, what: &'static str, address: u64, len: u64) -> Result<Vec<u8>> {
+        let place = |e: Error| e.at(format!("{}, {what} at {address}", self.name()));
+        let offset = address.checked_add(self.base()).filter(|&offset| offset.checked_add(len).is_some());
+        let offset = offset.ok_or_else(|| place(damaged(what).found("an address beyond 64 bits")))?;
+        if offset + len > self.len_bytes() {
+            let e = Error::new(Kind::File, "truncated", "The file is cut short");
+            return Err(place(e).expected(format!("{} bytes", offset + len)).found(format!("{}", self.len_bytes())));
+        }
+        let cost = len.max(LEAST_COST);
+        let left = self
+            .allowance
+            .get()
+            .checked_sub(cost)
+            .ok_or_else(|| place(damaged(what).found("a structure without end")))?;
+        self.allowance.set(left);
+        let mut bytes = vec![0; usize::try_from(len).map_err(|_| place(damaged(what)))?];
+        match len > PAGE_BYTES * 4 {
+            true => self.source.read_at(offset, &mut bytes)?,
+            false => self.read_cached(offset, &mut bytes)?,
+        }
+        Ok(bytes)
+    }
+
+    /// The same, refused unless it begins with `signature` and, where `is_summed`, ends with its checksum.
+    pub(super) fn structure(
+        &self,
+        what: &'static str,
+        address: u64,
+        len: u64,
+        signature: &[u8; 4],
+        is_summed: bool,
+    ) -> Result<Vec<u8>> {
+        let bytes = self.read(what, address, len)?;
+        let place = || format!("{}, {what} at {address}", self.name());
+        if !bytes.starts_with(signature) {
+            let expected = String::from_utf8_lossy(signature).into_owned();
+            let found = bytes.get(..4).unwrap_or_default().escape_ascii().to_string();
+            return Err(damaged(what).at(place()).expected(expected).found(found));
+        }
+        if is_summed {
+            check_sum(&bytes).map_err(|e| e.at(place()))?;
+        }
+        Ok(bytes)
+    }
+
+    fn read_cached(&self, offset: u64, buffer: &mut [u8]) -> Result<()> {
+        let mut done = 0;
+        while done < buffer.len() {
+            let at = offset + done as u64;
+            let page = self.page(at / PAGE_BYTES)?;
+            let start = (at % PAGE_BYTES) as usize;
+            let len = (page.len() - start).min(buffer.len() - done);
+            buffer[done..done + len].copy_from_slice(&page[start..start + len]);
+            done += len;
+        }
+        Ok(())
+    }
+
+    fn page(&self, number: u64) -> Result<Rc<Vec<u8>>> {
+        if let Some(page) = self.pages.borrow().get(&number) {
+            return Ok(page.clone());
+        }
+        let start = number * PAGE_BYTES;
+        let mut page = vec![0; PAGE_BYTES.min(self.len_bytes() - start) as usize];
+        self.source.read_at(start, &mut page)?;
+        let mut pages = self.pages.borrow_mut();
+        if pages.len() >= PAGES_KEPT {
+            pages.clear();
+        }
+        let page = Rc::new(page);
+        pages.insert(number, page.clone());
+        Ok(page)
+    }
+}
+
+/// Refuses bytes that do not end with the checksum of what precedes it.
+pub(super) fn check_sum(bytes: &[u8]) -> Result<()> {
+    let (body, sum) = bytes.split_last_chunk::<4>().ok_or_else(|| damaged("checksum"))?;
+    match (u32::from_le_bytes(*sum), lookup3(body)) {
+        (stored, computed) if stored == computed => Ok(()),
+        (stored, computed) => {
+            Err(damaged("checksum").expected(format!("checksum {computed:08x}")).found(format!("{stored:08x}")))
+        }
+    }
+}
+
+/// Structure is read in pieces of this size, so that neighbours cost one read.
+const PAGE_BYTES: u64 = 32 * 1024;
+const PAGES_KEPT: usize = 256;
+/// A read counts as at least this many bytes.
+const LEAST_COST: u64 = 64;
+/// Structure that may be read beyond twice the file's size.
+const FREE_BYTES: u64 = 8 << 20;

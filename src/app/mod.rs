@@ -24,7 +24,7 @@ pub mod state;
 pub mod words;
 
 mod update;
-mod user;
+pub mod user;
 
 pub use camera::Camera;
 pub use command::{Command, Panel};

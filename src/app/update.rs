@@ -93,7 +93,10 @@ impl App {
         if reading && !was_opening {
             self.end(Reading::Stopped);
         }
-        self.messages.insert(0, Message { error, level: Level::Fault });
+        let message = Message { error, level: Level::Fault };
+        if !self.messages.contains(&message) {
+            self.messages.insert(0, message);
+        }
     }
 
     /// Tells it once.

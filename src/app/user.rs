@@ -56,7 +56,7 @@ impl App {
             }
             Event::Enter(field, text) => self.enter(field, &text, effects),
             Event::Resized { side } => self.side = side,
-            Event::SetState(state) => self.set_state(*state),
+            Event::SetState(state) => self.set_state(*state, effects),
             _ => {}
         }
     }
@@ -430,7 +430,7 @@ impl App {
         effects.push(Effect::ScanShape(scan));
     }
 
-    fn set_state(&mut self, state: ViewState) {
+    fn set_state(&mut self, state: ViewState, effects: &mut Vec<Effect>) {
         let (disc, scan) = (self.state.disc, self.state.scan);
         self.state = state;
         match &mut self.set {
@@ -442,6 +442,7 @@ impl App {
                         Some([rows, cols]) => words::enter_scan(set, crate::shape::Scan { rows, cols }),
                         None => set.scan = set.acquisition.scan.clone(),
                     }
+                    effects.push(Effect::ScanShape(set.shape()));
                 }
                 if self.state.disc.is_none() && set.fit != Fit::Waiting {
                     set.fit = Fit::Wanted;

@@ -3,16 +3,19 @@
 //! Structure and words that never change are in `index.html`; everything here fills its places by id.
 
 mod dom;
+mod files;
 mod foot;
 mod input;
+mod loading;
 mod overlay;
 mod panel;
 mod shell;
 mod shelf;
 mod sheets;
 mod side;
+mod theme;
 
-pub use shell::{Shell, start};
+pub use shell::{Automation, Shell, start};
 
 use wasm_bindgen::JsValue;
 use web_sys::Element;

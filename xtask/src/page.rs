@@ -34,7 +34,7 @@ pub fn build(profile: Profile, out: &Path) -> Result<()> {
     let (html, assets) = resolve(&html)?;
 
     let binaries: Vec<&str> = assets.iter().filter_map(Asset::binary).collect();
-    let compiled = wasm::compile(&binaries, profile)?;
+    let compiled = wasm::compile(&binaries, &[], profile)?;
     let wasm_opt = if profile == Profile::Release { setup::wasm_opt() } else { None };
     // An old page must not show through a failed or half-done build.
     if out.exists() {
@@ -58,6 +58,18 @@ pub fn build(profile: Profile, out: &Path) -> Result<()> {
     fs::write(out.join("index.html"), html)?;
     say(&format!("the page is in {}", out.display()));
     Ok(())
+}
+
+/// Builds a bare page into `out` that runs the twin tests: its promise `verdicts` gives what came out.
+pub fn build_twins(out: &Path) -> Result<()> {
+    let name = "twins_page";
+    let compiled = wasm::compile(&[name], &["twins"], Profile::Release)?;
+    wasm::bind(&compiled, name, out)?;
+    let html = format!(
+        "<!doctype html><title>twins</title><link rel=\"icon\" href=\"data:,\"><script type=\"module\">\
+         import init, {{ verdicts }} from './{name}.js'; window.verdicts = init().then(verdicts);</script>"
+    );
+    fs::write(out.join("index.html"), html).with_context(|| out.display().to_string())
 }
 
 /// What one link of index.html asks for.

@@ -19,6 +19,11 @@ pub fn dist() -> PathBuf {
     root().join("dist")
 }
 
+/// The page of the twin tests.
+pub fn twins_page() -> PathBuf {
+    target().join("twins-page")
+}
+
 /// The cargo that runs this, so that nested builds use the same toolchain.
 pub fn cargo() -> std::ffi::OsString {
     std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())

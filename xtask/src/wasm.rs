@@ -19,14 +19,18 @@ pub enum Profile {
     Dev,
 }
 
-/// Compiles the binaries `names` of the package for wasm32 and returns the folder that holds `NAME.wasm`.
-pub fn compile(names: &[&str], profile: Profile) -> Result<PathBuf> {
+/// Compiles the binaries `names` of the package for wasm32, with further `features`, and returns the folder that holds
+/// `NAME.wasm`.
+pub fn compile(names: &[&str], features: &[&str], profile: Profile) -> Result<PathBuf> {
     setup::wasm_target()?;
     let mut command = Command::new(paths::cargo());
     command.current_dir(paths::root());
     command.args(["build", "--package", "planescope", "--target", "wasm32-unknown-unknown"]);
     if profile == Profile::Release {
         command.arg("--release");
+    }
+    for feature in features {
+        command.args(["--features", feature]);
     }
     for name in names {
         command.args(["--bin", name]);

@@ -31,6 +31,7 @@ struct Bench<'a> {
     browser: Browser,
     python: &'a Path,
     url: String,
+    twins_url: String,
     /// "headless" or "headed".
     mode: &'static str,
     tally: Tally,
@@ -40,10 +41,18 @@ struct Bench<'a> {
 pub fn run(chrome: &Path, python: &Path) -> Result<Tally> {
     tokio::runtime::Runtime::new()?.block_on(async {
         let url = serve::serve(&paths::dist(), &[], 0).await?.url;
+        let twins_url = serve::serve(&paths::twins_page(), &[], 0).await?.url;
         let mut tally = Tally::default();
 
         let browser = Browser::start(chrome, "headless", None).await?;
-        let mut bench = Bench { browser, python, url: url.clone(), mode: "headless", tally: Tally::default() };
+        let mut bench = Bench {
+            browser,
+            python,
+            url: url.clone(),
+            twins_url: twins_url.clone(),
+            mode: "headless",
+            tally: Tally::default(),
+        };
         let start = Instant::now();
         bench.headless().await;
         say(&format!("headless Chrome took {} s", start.elapsed().as_secs()));
@@ -51,7 +60,7 @@ pub fn run(chrome: &Path, python: &Path) -> Result<Tally> {
 
         let display = tools::Display::start()?;
         let browser = Browser::start(chrome, "headed", Some(&display.name)).await?;
-        let mut bench = Bench { browser, python, url, mode: "headed", tally: Tally::default() };
+        let mut bench = Bench { browser, python, url, twins_url, mode: "headed", tally: Tally::default() };
         let start = Instant::now();
         bench.headed().await;
         say(&format!("headed Chrome took {} s", start.elapsed().as_secs()));
@@ -62,6 +71,8 @@ pub fn run(chrome: &Path, python: &Path) -> Result<Tally> {
 
 impl Bench<'_> {
     async fn headless(&mut self) {
+        let twins = self.twins().await;
+        self.finish("twins", twins);
         for bench in &data::BENCH {
             self.case(bench.name, cases::bench(bench)).await;
         }
@@ -78,6 +89,25 @@ impl Bench<'_> {
         self.case("badpix", cases::bench(&data::BENCH[2])).await;
         self.case("arina-real", cases::Case::Arina).await;
         self.case("demo", cases::Case::Demo).await;
+    }
+
+    /// The bodies of the native twin tests, on Chrome's WebGPU.
+    async fn twins(&mut self) -> Result<()> {
+        let url = self.twins_url.clone();
+        let verdicts = self.limited("the twin tests", async |browser| {
+            browser.open(&url).await?;
+            browser.evaluate("window.verdicts.then(JSON.parse)").await
+        });
+        let verdicts = verdicts.await?;
+        ensure!(verdicts.as_array().is_some_and(|list| list.len() > 1), "no verdicts: {verdicts}");
+        for verdict in verdicts.as_array().into_iter().flatten() {
+            let name = format!("twins ({}): {}", self.mode, text(&verdict[0]));
+            match verdict[1].as_str() {
+                None => self.tally.pass(&name),
+                Some(wrong) => self.tally.fail(&name, wrong),
+            }
+        }
+        Ok(())
     }
 
     /// Opens the page afresh and runs one case on it.

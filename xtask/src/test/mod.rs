@@ -54,6 +54,7 @@ pub fn run(options: &Options) -> Result<ExitCode> {
     if wanted(Part::Browser) {
         if !options.no_build {
             page::build(Profile::Release, &paths::dist())?;
+            page::build_twins(&paths::twins_page())?;
         }
         say(&format!("the page is built after {}", seconds(start.elapsed())));
         tally.add(&browser::run(&chrome, &python)?);

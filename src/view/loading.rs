@@ -1,0 +1,145 @@
+//! From the loader's events to the page's.
+
+use std::{cell::RefCell, collections::VecDeque, rc::Rc};
+
+use wasm_bindgen_futures::spawn_local;
+
+use super::Shell;
+use crate::{
+    app::{
+        Computer, Event,
+        event::{GpuSupport, Memory, Progress, Report, StageTime},
+    },
+    engine::PixelSet,
+    load::{self, LoadProfile, Path},
+    session::Session,
+};
+
+/// The machine, as the session found it.
+pub fn computer(session: &Session) -> Computer {
+    let Some(context) = session.loader().context() else {
+        let reason = session.no_gpu().map(ToString::to_string).unwrap_or_default();
+        return Computer { gpu: GpuSupport::None, reason, ..Computer::default() };
+    };
+    let gpu = if context.adapter.is_software { GpuSupport::Software } else { GpuSupport::Ready };
+    let largest_buffer = context.limits.max_buffer_size.min(context.limits.max_storage_buffer_binding_size.into());
+    Computer { adapter: context.adapter.info.clone(), gpu, largest_buffer, ..Computer::default() }
+}
+
+/// Tells the page of every step of every load.
+pub fn listen(shell: &Rc<Shell>) {
+    shell.send(Event::Computer(computer(&shell.session)));
+    let page = Rc::downgrade(shell);
+    let load = Rc::new(RefCell::new(Load::default()));
+    shell.session.listen(Rc::new(move |event| {
+        if let Some(shell) = page.upgrade() {
+            tell(&shell, &load, event);
+        }
+    }));
+}
+
+/// What is remembered of the load under way.
+#[derive(Default)]
+struct Load {
+    has_grown: bool,
+    /// (ms, bytes) of the last two seconds.
+    rate: VecDeque<(f64, f64)>,
+}
+
+/// The rate is a mean over so long.
+const RATE_MS: f64 = 2000.0;
+
+fn tell(shell: &Rc<Shell>, load: &Rc<RefCell<Load>>, event: &load::Event) {
+    match event {
+        load::Event::Walking { files } => {
+            *load.borrow_mut() = Load::default();
+            shell.send(Event::Opening { files: *files });
+        }
+        load::Event::Choice(sets) => shell.send(Event::Choice(sets.iter().cloned().map(Rc::new).collect())),
+        load::Event::Started { set, engine } => {
+            shell.set_engine(engine.clone());
+            shell.send(Event::Metadata(set.clone()));
+            tell_memory(shell);
+        }
+        load::Event::Progress(progress) => {
+            let bytes_per_s = load.borrow_mut().rate(progress.elapsed_ms, progress.bytes_read);
+            shell.send(Event::Progress(Progress {
+                bytes_read: progress.bytes_read as u64,
+                bytes_total: progress.bytes_total as u64,
+                bytes_per_s,
+                frames_decoded: progress.frames_decoded,
+                files_done: progress.files_done,
+                files_total: progress.files_total,
+            }));
+        }
+        load::Event::Grown if std::mem::replace(&mut load.borrow_mut().has_grown, true) => {
+            tell_memory(shell);
+            shell.send(Event::BatchReady);
+        }
+        load::Event::Grown => take_census(shell, Some(Event::FirstBatch)),
+        load::Event::Notice(error) => shell.send(Event::Notice(error.clone())),
+        load::Event::Finished { profile, error } => {
+            tell_memory(shell);
+            shell.send(Event::Report(report(profile)));
+            match error {
+                None => take_census(shell, Some(Event::Done)),
+                Some(error) if error.key == "cancelled" => shell.send(Event::Cancelled),
+                Some(error) => shell.send(Event::Failed(error.clone())),
+            }
+        }
+    }
+}
+
+impl Load {
+    /// Bytes per second, over the last two seconds.
+    fn rate(&mut self, now_ms: f64, bytes: f64) -> f64 {
+        self.rate.push_back((now_ms, bytes));
+        while self.rate.front().is_some_and(|(ms, _)| now_ms - ms > RATE_MS) && self.rate.len() > 2 {
+            self.rate.pop_front();
+        }
+        let (from_ms, from) = self.rate.front().copied().unwrap_or_default();
+        if now_ms > from_ms { 1e3 * (bytes - from) / (now_ms - from_ms) } else { 0.0 }
+    }
+}
+
+/// Pixels and patterns that hold sentinels only are found first, then `then` is told.
+fn take_census(shell: &Rc<Shell>, then: Option<Event>) {
+    let shell = shell.clone();
+    spawn_local(async move {
+        match shell.session.take_census().await {
+            Ok(true) => {
+                if let Some(active) = shell.session.active() {
+                    let all = PixelSet::of(active.set.detector, |_, _| true);
+                    shell.send(Event::BadPixelsFound(all.without(&active.good)));
+                }
+            }
+            Ok(false) => {}
+            Err(error) => shell.send(Event::Notice(error)),
+        }
+        if let Some(event) = then {
+            shell.send(event);
+        }
+    });
+}
+
+fn tell_memory(shell: &Rc<Shell>) {
+    if let Some(active) = shell.session.active() {
+        let on_cpu = shell.session.path() == Path::Cpu;
+        shell.send(Event::Memory(Memory { on_cpu, bytes: active.engine.len_bytes(), budget: 0 }));
+    }
+}
+
+fn report(profile: &LoadProfile) -> Report {
+    let mut rows = vec![
+        ("form".to_owned(), profile.resident.clone()),
+        ("decoder".to_owned(), profile.decode_variant.clone()),
+        ("readers".to_owned(), profile.worker_count.to_string()),
+        ("compressed, decoded".to_owned(), format!("{:.3} GB, {:.3} GB", profile.compressed_gb, profile.decoded_gb)),
+        ("total".to_owned(), format!("{:.0} ms", profile.total_ms)),
+    ];
+    if let Some(ms) = profile.gpu_decode_ms {
+        rows.push(("decode passes on the GPU".to_owned(), format!("{ms:.1} ms")));
+    }
+    let stage = |stage: &load::Stage| StageTime { name: stage.name.clone(), start_ms: stage.start_ms, end_ms: stage.end_ms };
+    Report { rows, stages: profile.stages.iter().map(stage).collect() }
+}

@@ -16,6 +16,7 @@ pub mod moments;
 pub mod pack_blocks;
 mod pass;
 pub mod pattern;
+pub mod pixels_to_planes;
 pub mod planes;
 mod readback;
 #[cfg(target_arch = "wasm32")]
@@ -46,4 +47,5 @@ pub const PASSES: &[PassSpec] = &[
     sum_pattern::SPEC,
     census::SPEC,
     hash_frames::SPEC,
+    pixels_to_planes::SPEC,
 ];

@@ -178,6 +178,24 @@ impl FrameFault {
 }
 
 impl ChunkFault {
+    /// What is wrong, in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::ChunkTooShort => "the chunk ends too early",
+            Self::DecodedSize => "the chunk's size is not that of a pattern",
+            Self::BlockSize => "the chunk's block size is wrong",
+            Self::BlockLength => "a block runs past the chunk",
+            Self::OffsetZero => "a match has offset 0",
+            Self::OffsetBeforeBlock => "a match begins before its block",
+            Self::InputOverrun => "a sequence runs past the compressed bytes",
+            Self::OutputOverrun => "a sequence runs past the block",
+            Self::ShortOutput => "the block ends too early",
+            Self::TrailingInput => "bytes are left after the block",
+            Self::Filter => "a filter or checksum failed",
+            Self::Unread => "its bytes could not be read",
+        }
+    }
+
     /// The fault a shader means by `code`.
     pub fn of_code(code: u32) -> Option<Self> {
         use ChunkFault::*;

@@ -12,7 +12,6 @@ use super::{
 };
 use crate::{
     Error, Kind, Result,
-    engine::ChunkFault,
     filter::{self, Fault},
     source::ByteSource,
 };
@@ -257,20 +256,3 @@ pub const BATCH_BYTES: usize = 64 << 20;
 
 static NO_TILES: Tiles =
     Tiles { stores: Vec::new(), placements: Vec::new(), columns: 1, channel: None, readable: Vec::new() };
-
-/// Faults that a frame may have, in words for the page.
-pub fn fault_words(fault: ChunkFault) -> &'static str {
-    match fault {
-        ChunkFault::ChunkTooShort => "the chunk ends too early",
-        ChunkFault::DecodedSize => "the chunk's size is not that of a pattern",
-        ChunkFault::BlockSize => "the chunk's block size is wrong",
-        ChunkFault::BlockLength => "a block runs past the chunk",
-        ChunkFault::OffsetZero => "a match has offset 0",
-        ChunkFault::OffsetBeforeBlock => "a match begins before its block",
-        ChunkFault::InputOverrun => "a sequence runs past the compressed bytes",
-        ChunkFault::OutputOverrun => "a sequence runs past the block",
-        ChunkFault::ShortOutput => "the block ends too early",
-        ChunkFault::TrailingInput => "bytes are left after the block",
-        ChunkFault::Filter => "a filter or checksum failed",
-    }
-}

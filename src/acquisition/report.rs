@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     Acquisition, Opened, Options, Refused, ScanFrom,
-    frames::{self, Frame, fault_words},
+    frames::{self, Frame},
     read, words,
 };
 use crate::{Error, Kind, Result, filter::Fault, source::ByteSource};
@@ -87,7 +87,7 @@ fn decode(set: &mut Acquisition, sources: &[&dyn ByteSource]) -> Result<Numbers>
             several => format!("{} could not be unpacked", words::counted(several as u64, "pattern")),
         };
         let e = Error::new(Kind::File, "corrupt_chunk", what).at(format!("pattern {frame}, {}", set.dataset));
-        let found = format!("block {}: {}", fault.block, fault_words(fault.fault));
+        let found = format!("block {}: {}", fault.block, fault.fault.words());
         set.notices.push(
             e.expected(format!("{} bytes", words::thousands(set.frame_bytes() as u64)))
                 .found(found)

@@ -4,7 +4,7 @@ use super::{
     App,
     event::StageTime,
     open_set::OpenSet,
-    words::{fault_words, scan_from_words, shape},
+    words::{scan_from_words, shape},
 };
 use crate::{
     acquisition::{BadPixels, Storage},
@@ -129,7 +129,7 @@ fn patterns(set: &OpenSet) -> Vec<(String, String)> {
     }
     rows.push(row("failed", number(FrameState::Failed)));
     for fault in set.faults.iter().take(NAMED) {
-        let why = format!("{}, in block {}", fault_words(fault.fault), fault.block);
+        let why = format!("{}, in block {}", fault.fault.words(), fault.block);
         rows.push(row(&format!("pattern {}", count(fault.frame.into())), why));
     }
     rows

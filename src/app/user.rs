@@ -272,7 +272,7 @@ impl App {
 
     // ---- range ----
 
-    pub(super) fn family(&self, panel: Panel) -> Family {
+    pub fn family(&self, panel: Panel) -> Family {
         match panel {
             Panel::Image => self.state.product.family(),
             Panel::Pattern => Family::Pattern,

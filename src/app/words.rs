@@ -14,7 +14,7 @@ use crate::{
     Error, Kind,
     acquisition::{ScanFrom, Storage},
     display::{Cell, bytes, count, count_signed, duration, length_nm, value},
-    engine::{ChunkFault, FrameState},
+    engine::FrameState,
     products::DetectorShape,
     shape::Scan,
 };
@@ -128,7 +128,7 @@ impl App {
                     FrameState::Missing => Some("no data: in none of the files".into()),
                     FrameState::Sentinel => Some("no data: an aborted pattern".into()),
                     FrameState::Failed => {
-                        let why = fault.map_or(String::new(), |fault| format!(": {}", fault_words(fault.fault)));
+                        let why = fault.map_or(String::new(), |fault| format!(": {}", fault.fault.words()));
                         Some(format!("no data{why}"))
                     }
                 }
@@ -470,23 +470,6 @@ pub fn scan_from_words(from: ScanFrom) -> &'static str {
     }
 }
 
-pub fn fault_words(fault: ChunkFault) -> &'static str {
-    match fault {
-        ChunkFault::ChunkTooShort => "the chunk ends inside its header or a block's length",
-        ChunkFault::DecodedSize => "the chunk says another size than that of the pattern",
-        ChunkFault::BlockSize => "the chunk says another block size than the dataset",
-        ChunkFault::BlockLength => "a block runs past the chunk",
-        ChunkFault::OffsetZero => "a match has offset 0",
-        ChunkFault::OffsetBeforeBlock => "a match begins before its block",
-        ChunkFault::InputOverrun => "literals run past the block's input",
-        ChunkFault::OutputOverrun => "a block unpacks to more than its size",
-        ChunkFault::ShortOutput => "a block ends before it is full",
-        ChunkFault::TrailingInput => "bytes are left over after a full block",
-        ChunkFault::Filter => "a filter refused it",
-        ChunkFault::Unread => "its bytes could not be read",
-    }
-}
-
 // ---- messages ----
 
 /// Buttons that belong to a message, by its key.
@@ -530,7 +513,7 @@ pub fn faults(set: &OpenSet) -> Error {
         1 => format!("pattern {}", count(first.frame.into())),
         _ => format!("pattern {} and others", count(first.frame.into())),
     };
-    error.at(place).found(format!("{}, in block {}", fault_words(first.fault), first.block))
+    error.at(place).found(format!("{}, in block {}", first.fault.words(), first.block))
 }
 
 /// The shape that the user says.

@@ -10,11 +10,11 @@
 
 const WORKGROUP = 64u;
 
-// Byte j of a plane: one bit of each of 8 pixels; `from` is the first byte of the first.
-fn plane_byte(from: u32, plane: u32) -> u32 {
+// Byte j of a plane: one bit of each of 8 pixels; `start` is the first byte of the first.
+fn plane_byte(start: u32, plane: u32) -> u32 {
     var byte = 0u;
     for (var i = 0u; i < 8u; i++) {
-        let part = compressed_byte(from + i * batch.pixel_bytes + plane / 8u);
+        let part = compressed_byte(start + i * batch.pixel_bytes + plane / 8u);
         byte |= (part >> (plane % 8u) & 1u) << i;
     }
     return byte;
@@ -39,12 +39,12 @@ fn main(
         return;
     }
     let plane_bytes = bytes / (8u * batch.pixel_bytes);
-    let from = slot * batch.frame_bytes + block * batch.block_bytes;
+    let start = slot * batch.frame_bytes + block * batch.block_bytes;
     var word = 0u;
     for (var i = 0u; i < 4u; i++) {
         let at = first + i;
         let pixel = at % plane_bytes * 8u;
-        word |= plane_byte(from + pixel * batch.pixel_bytes, at / plane_bytes) << (8u * i);
+        word |= plane_byte(start + pixel * batch.pixel_bytes, at / plane_bytes) << (8u * i);
     }
     decoded[id] = word;
 }

@@ -8,11 +8,11 @@ use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
 use super::{
     census::SentinelCensus,
     context::Context,
-    decode::Decoder,
     desk::Desks,
     hash_frames::HashFrames,
     memory::Buffer,
     moments::FirstMoments,
+    packer::Packer,
     pattern::SinglePattern,
     planes::{Batch, FrameShape, Request, detector_words},
     sum_pattern::SumPattern,
@@ -31,9 +31,6 @@ use crate::{
     shape::FrameLayout,
 };
 
-/// Pixels that are packed at once, unless a single frame has more.
-const PIXEL_BATCH_BYTES: usize = 8 << 20;
-
 pub struct Engine {
     context: Rc<Context>,
     layout: FrameLayout,
@@ -44,8 +41,7 @@ pub struct Engine {
     batches: RefCell<Vec<Rc<Batch>>>,
     census: RefCell<CensusSoFar>,
     times_ms: RefCell<BTreeMap<Product, f64>>,
-    /// Made when the first pixels come.
-    packer: RefCell<Option<Rc<Decoder>>>,
+    packer: Packer,
 }
 
 struct Passes {
@@ -89,7 +85,7 @@ impl Engine {
             batches: RefCell::default(),
             census: RefCell::default(),
             times_ms: RefCell::default(),
-            packer: RefCell::default(),
+            packer: Packer::new(layout),
         })
     }
 
@@ -116,44 +112,8 @@ impl Engine {
     /// # Errors
     /// As [`FrameTable::add`]; `Gpu` without memory.
     pub async fn add_pixels(&self, frames: &[u32], status: &[u32], bytes: &[u8]) -> Result<()> {
-        let packer = self.packer().await?;
-        let batch_frames = packer.batch_frames() as usize;
-        let bytes = bytes.chunks(batch_frames * self.frame_bytes());
-        for ((frames, status), bytes) in frames.chunks(batch_frames).zip(status.chunks(batch_frames)).zip(bytes) {
-            let pixels = self.context.guarded("engine.pixels", || self.upload(bytes)).await?;
-            let decoded = packer.pack(&self.context, &pixels, frames, status).await?;
-            self.add(Batch::new(decoded.words, decoded.table, decoded.slots, frames.to_vec(), status.to_vec()))?;
-        }
-        Ok(())
-    }
-
-    fn frame_bytes(&self) -> usize {
-        (self.layout.detector.pixels() * self.layout.dtype.bytes()) as usize
-    }
-
-    async fn packer(&self) -> Result<Rc<Decoder>> {
-        let kept = self.packer.borrow().clone();
-        if let Some(packer) = kept {
-            return Ok(packer);
-        }
-        let batch_frames = (PIXEL_BATCH_BYTES / self.frame_bytes()).max(1);
-        let packer = Rc::new(Decoder::new(&self.context, self.layout, batch_frames as u32).await?);
-        self.packer.replace(Some(packer.clone()));
-        Ok(packer)
-    }
-
-    fn upload(&self, bytes: &[u8]) -> Result<Buffer> {
-        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
-        let buffer = self.context.buffer("engine.pixels", bytes.len() as u64, usage)?;
-        // Copies are whole words.
-        let (words, rest) = bytes.split_at(bytes.len() / 4 * 4);
-        self.context.queue.write_buffer(&buffer, 0, words);
-        if !rest.is_empty() {
-            let mut last = [0; 4];
-            last[..rest.len()].copy_from_slice(rest);
-            self.context.queue.write_buffer(&buffer, words.len() as u64, &last);
-        }
-        Ok(buffer)
+        let batches = self.packer.pack(&self.context, frames, status, bytes).await?;
+        batches.into_iter().try_for_each(|batch| self.add(batch))
     }
 
     /// Sums over `pixels`, one per frame.

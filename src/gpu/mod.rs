@@ -14,6 +14,7 @@ pub mod measure_blocks;
 mod memory;
 pub mod moments;
 pub mod pack_blocks;
+mod packer;
 mod pass;
 pub mod pattern;
 pub mod pixels_to_planes;

@@ -12,6 +12,7 @@ use super::{
 };
 use crate::{
     Error, Kind, Result,
+    engine::FrameFault,
     filter::{self, Fault},
     source::ByteSource,
 };
@@ -51,6 +52,30 @@ impl Acquisition {
         self.detector.pixels() as usize * self.dtype.bytes() as usize
     }
 
+    /// The readable frames in ranges of about `bytes` each, cut where chunks begin, so that no chunk has to be
+    /// decoded for two of them; a range is longer where a chunk asks for it, up to [`BATCH_BYTES`].
+    pub fn batches(&self, bytes: usize) -> Vec<Range<u32>> {
+        let some = |bytes: usize| (bytes / self.frame_bytes().max(1)).max(1) as u32;
+        let mut batches = Vec::new();
+        for run in self.readable() {
+            let mut next = run.start;
+            while next < run.end {
+                let end = self.batch_end(next, run.end, some(bytes)).or_else(|| self.batch_end(next, run.end, some(BATCH_BYTES)));
+                let end = end.unwrap_or_else(|| run.end.min(next.saturating_add(some(BATCH_BYTES))));
+                batches.push(next..end);
+                next = end;
+            }
+        }
+        batches
+    }
+
+    /// The last frame of a batch from `start` on of at most `most` frames that leaves no chunk half used.
+    fn batch_end(&self, start: u32, end: u32, most: u32) -> Option<u32> {
+        let limit = end.min(start.saturating_add(most));
+        let is_cut = |frame: &u32| *frame == end || begins_chunks(self.tiles(), *frame);
+        (start + 1..=limit).rev().find(is_cut)
+    }
+
     fn tiles(&self) -> &Tiles {
         match &self.storage {
             Storage::Decoded(tiles) => tiles,
@@ -59,15 +84,44 @@ impl Acquisition {
     }
 }
 
+/// Some frames as decoded.
+#[derive(Clone, Debug, Default)]
+pub struct DecodedFrames {
+    /// Pixels of all frames of the range, little-endian; 0 for those that failed or are missing.
+    pub pixels: Vec<u8>,
+    pub failed: Vec<FrameFault>,
+    pub missing: Vec<u32>,
+}
+
+/// Decodes `frames` into one buffer, see [`for_each`].
+///
+/// # Errors
+/// `Io` when a file cannot be read any more.
+pub fn decode(set: &Acquisition, sources: &[&dyn ByteSource], frames: Range<u32>) -> Result<DecodedFrames> {
+    let mut decoded = DecodedFrames::default();
+    let frame_bytes = set.frame_bytes();
+    for_each(set, sources, frames, &mut |frame, outcome| match outcome {
+        Frame::Pixels(pixels) => decoded.pixels.extend_from_slice(pixels),
+        without => {
+            decoded.pixels.resize(decoded.pixels.len() + frame_bytes, 0);
+            match without {
+                Frame::Failed(Fault { fault, block }) => decoded.failed.push(FrameFault { frame, fault, block }),
+                _ => decoded.missing.push(frame),
+            }
+        }
+    })?;
+    Ok(decoded)
+}
+
 /// Decodes `frames` in order and hands each to `sink`. `sources` are the picked files, in the order given to
-/// [`super::read`].
+/// [`super::open`].
 ///
 /// A chunk that holds several frames is decoded once, as long as the frames that it shares with others fit
 /// into [`BATCH_BYTES`]; no more than that and one decoded chunk are held in memory.
 ///
 /// # Errors
 /// `Io` when a file cannot be read any more; faults of the data are verdicts of their frames.
-pub fn decode(
+pub fn for_each(
     set: &Acquisition,
     sources: &[&dyn ByteSource],
     frames: Range<u32>,
@@ -128,7 +182,7 @@ fn decode_tiles(
         (next..run.start).for_each(|missing| sink(missing, Frame::Missing));
         next = run.start;
         while next < run.end {
-            let end = batch_end(tiles, next, run.end, most);
+            let end = set.batch_end(next, run.end, most).unwrap_or_else(|| run.end.min(next.saturating_add(most)));
             for (frame, outcome) in (next..end).zip(decode_batch(set, tiles, sources, next..end)?) {
                 match outcome {
                     Made::Pixels(pixels) => sink(frame, Frame::Pixels(&pixels)),
@@ -141,15 +195,6 @@ fn decode_tiles(
     }
     (next..frames.end).for_each(|missing| sink(missing, Frame::Missing));
     Ok(())
-}
-
-/// The last frame of a batch from `start` on that fits and leaves no chunk half used, where there is one.
-fn batch_end(tiles: &Tiles, start: u32, end: u32, most: u32) -> u32 {
-    let limit = end.min(start.saturating_add(most));
-    if limit == end {
-        return end;
-    }
-    (start + 1..=limit).rev().find(|&frame| begins_chunks(tiles, frame)).unwrap_or(limit)
 }
 
 /// True when every chunk that `frame` lies in begins with it.

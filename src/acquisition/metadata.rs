@@ -3,7 +3,7 @@
 //! Field names are those of NXmx (<https://manual.nexusformat.org/classes/applications/NXmx.html>) and of
 //! DECTRIS' file writer (<https://github.com/dectris/documentation>).
 
-use super::{BadPixels, Calibration, Fact, scan::ScanHints, values::Metadata};
+use super::{BadPixels, Calibration, Fact, scan::{ScanHints, shape_of}, values::Metadata};
 use crate::{
     Error, Kind,
     hdf5::Target,
@@ -101,11 +101,8 @@ pub fn saturation(master: &Metadata, channel: Option<&str>) -> Option<u64> {
 
 /// Scan shape of a sidecar.
 pub fn sidecar_scan(sidecar: &Metadata) -> Option<Scan> {
-    let side = |name| {
-        sidecar_number(sidecar, name).filter(|&side| side >= 1.0 && side <= f64::from(u32::MAX) && side.fract() == 0.0)
-    };
-    let (rows, cols) = (side("NumPixelsY")? as u32, side("NumPixelsX")? as u32);
-    rows.checked_mul(cols).map(|_| Scan { rows, cols })
+    let side = |name| sidecar_number(sidecar, name).filter(|&side| side >= 1.0 && side.fract() == 0.0);
+    shape_of(side("NumPixelsY")? as u64, side("NumPixelsX")? as u64)
 }
 
 /// True when the file holds what a microscope's software tells of a scan.

@@ -23,7 +23,8 @@ use crate::{
     shape::{Detector, Dtype, Scan},
 };
 
-pub use search::{Options, read};
+pub use frames::{DecodedFrames, decode};
+pub use search::{Options, linked_files, open, read};
 pub use store::Store;
 pub use tiles::{Placement, Span, Tiles, Window};
 pub use words::{is_fault, message, summary};

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::{
     Acquisition, Opened, Options, Refused, ScanFrom,
     frames::{self, Frame},
-    read, words,
+    open, words,
 };
 use crate::{Error, Kind, Result, filter::Fault, source::ByteSource};
 use numbers::Numbers;
@@ -39,7 +39,7 @@ pub struct Report {
 /// # Errors
 /// `Io` when a file cannot be read any more while its frames are decoded.
 pub fn inspect(sources: &[&dyn ByteSource], request: Request) -> Result<Report> {
-    let mut opened = read(sources, &Options::default());
+    let mut opened = open(sources, &Options::default());
     let mut json = Map::new();
     if !opened.sets.is_empty() {
         let is_decoded = request.has_hashes || compressed_bytes(&opened.sets[0]) <= FEW_BYTES;
@@ -74,12 +74,15 @@ pub fn inspect(sources: &[&dyn ByteSource], request: Request) -> Result<Report> 
 fn decode(set: &mut Acquisition, sources: &[&dyn ByteSource]) -> Result<Numbers> {
     let mut numbers = Numbers::of(set);
     let mut failed: Vec<(u32, Fault)> = Vec::new();
-    frames::decode(set, sources, 0..set.frames, &mut |frame, outcome| {
-        if let Frame::Failed(fault) = outcome {
-            failed.push((frame, fault));
-        }
-        numbers.add(frame, outcome);
-    })?;
+    gaps(set).into_iter().for_each(|gap| numbers.add_gap(gap));
+    for run in set.readable() {
+        frames::for_each(set, sources, run, &mut |frame, outcome| {
+            if let Frame::Failed(fault) = outcome {
+                failed.push((frame, fault));
+            }
+            numbers.add(frame, outcome);
+        })?;
+    }
     numbers.finish();
     if let Some((frame, fault)) = failed.first() {
         let what = match failed.len() {
@@ -102,7 +105,7 @@ fn decode(set: &mut Acquisition, sources: &[&dyn ByteSource]) -> Result<Numbers>
 fn tell_channels(set: &Acquisition, sources: &[&dyn ByteSource], json: &mut Map<String, Value>) -> Result<()> {
     let mut channels = Vec::new();
     for (channel, name) in set.channels.iter().enumerate() {
-        let mut opened = read(sources, &Options { channel: channel as u32 });
+        let mut opened = open(sources, &Options { channel: channel as u32 });
         let Some(own) = opened.sets.iter_mut().find(|other| other.name == set.name) else { continue };
         let numbers = decode(own, sources)?;
         let mut told = Map::new();
@@ -127,7 +130,7 @@ fn tell_probes(set: &Acquisition, sources: &[&dyn ByteSource], json: &mut Map<St
     let ends = [readable.first().map(|run| run.start), readable.last().map(|run| run.end - 1)];
     let mut probes = Vec::new();
     for frame in ends.into_iter().flatten() {
-        frames::decode(set, sources, frame..frame + 1, &mut |frame, outcome| {
+        frames::for_each(set, sources, frame..frame + 1, &mut |frame, outcome| {
             if let Frame::Pixels(pixels) = outcome {
                 probes.push(json!({"frame": frame, "sha256": numbers::sha256(pixels)}));
             }

@@ -1,6 +1,6 @@
 //! The scan shape, and why it is believed.
 
-use super::{ScanChoice, ScanFrom};
+use super::{ScanChoice, ScanFrom, words};
 use crate::shape::Scan;
 
 /// What the files say of the scan.
@@ -22,7 +22,8 @@ impl ScanHints {
 
     /// The first that applies: sidecar, stored, `ntrigger` rows of `nimages`, square, best factors.
     pub fn choose(&self, frames: u32) -> ScanChoice {
-        let counted = self.announced().and_then(|announced| u32::try_from(announced).ok()).unwrap_or(0).max(frames);
+        let announced = self.announced().and_then(|announced| u32::try_from(announced).ok());
+        let counted = announced.filter(|&announced| announced <= words::MOST_FRAMES).unwrap_or(0).max(frames);
         let alternatives = |shape: Scan| others(counted, shape);
         let told = |shape, from| ScanChoice { shape, from, alternatives: alternatives(shape) };
         if let Some(shape) = self.sidecar {
@@ -32,14 +33,20 @@ impl ScanHints {
             return told(shape, ScanFrom::Stored);
         }
         if let (Some(cols @ 2..), Some(rows @ 2..)) = (self.nimages, self.ntrigger)
-            && let (Ok(cols), Ok(rows)) = (u32::try_from(cols), u32::try_from(rows))
-            && rows.checked_mul(cols).is_some()
+            && let Some(shape) = shape_of(rows, cols)
         {
-            return told(Scan { rows, cols }, ScanFrom::Ntrigger);
+            return told(shape, ScanFrom::Ntrigger);
         }
         let shape = nearest_to_square(counted);
         told(shape, if shape.rows == shape.cols { ScanFrom::Square } else { ScanFrom::Guess })
     }
+}
+
+/// A scan of a size that can be; `None` for others.
+pub fn shape_of(rows: u64, cols: u64) -> Option<Scan> {
+    let positions = rows.checked_mul(cols)?;
+    let is_possible = (1..=u64::from(words::MOST_FRAMES)).contains(&positions);
+    is_possible.then_some(Scan { rows: rows as u32, cols: cols as u32 })
 }
 
 /// The factor pair nearest to a square, rows <= columns.

@@ -23,8 +23,35 @@ pub struct Options {
     pub channel: u32,
 }
 
+/// The sets in a drop of files, by name; several are a choice for the user. See [`open`].
+///
+/// # Errors
+/// Why nothing can be shown, when no set has a frame that can be read.
+pub fn read(sources: &[&dyn ByteSource]) -> Result<Vec<Acquisition>> {
+    let opened = open(sources, &Options::default());
+    let nothing = || Error::new(Kind::File, "no_image_data", "No file was given");
+    match opened.sets.is_empty() {
+        true => Err(opened.refused.into_iter().next().map_or_else(nothing, |refused| refused.error)),
+        false => Ok(opened.sets),
+    }
+}
+
+/// Base names of the files that `master` links to or takes its data from.
+///
+/// # Errors
+/// When it cannot be read, or is no HDF5 file.
+pub fn linked_files(master: &dyn ByteSource) -> Result<Vec<String>> {
+    let file = File::open(master)?;
+    let links = linked::links_of(&file).filter(|links| !links.is_empty());
+    if let Some(links) = links {
+        return Ok(links.file_names());
+    }
+    let (path, dataset) = find_image(&file)?;
+    Ok(virtual_set::file_names(&Image { place: 0, path, dataset }))
+}
+
 /// Finds the sets in a drop of files. Nothing is decoded but masks and other small datasets.
-pub fn read(sources: &[&dyn ByteSource], options: &Options) -> Opened {
+pub fn open(sources: &[&dyn ByteSource], options: &Options) -> Opened {
     if sources.len() > usize::from(u16::MAX) {
         let error = Error::new(Kind::Unsupported, "too_large", "Too many files").found(format!("{}", sources.len()));
         return Opened { sets: vec![], refused: vec![refusal("", error)] };
@@ -96,9 +123,7 @@ enum Plan {
         master: usize,
         links: Links,
     },
-    Virtual {
-        image: Image,
-    },
+    Virtual { image: Box<Image> },
     /// Data files without a master; several of one stem are one set.
     Plain {
         images: Vec<Image>,
@@ -140,7 +165,7 @@ fn plan(picked: &Picked, refused: &mut Vec<Refused>) -> Vec<Plan> {
     let (virtual_images, plain): (Vec<_>, Vec<_>) =
         images.into_iter().partition(|image| matches!(image.dataset.layout, Layout::Virtual(_)));
     let sources: HashSet<usize> = virtual_images.iter().flat_map(|image| virtual_set::sources(picked, image)).collect();
-    plans.extend(virtual_images.into_iter().map(|image| Plan::Virtual { image }));
+    plans.extend(virtual_images.into_iter().map(|image| Plan::Virtual { image: Box::new(image) }));
     let mut by_stem: BTreeMap<String, Vec<Image>> = BTreeMap::new();
     for image in plain.into_iter().filter(|image| !sources.contains(&image.place)) {
         let name = picked.sources[image.place].name();

@@ -240,7 +240,8 @@ pub fn channel_names(file: &Metadata, path: &str, dataset: &Dataset) -> Vec<Stri
 fn sizes(dims: &[u64], frames: u64) -> Option<(u32, Detector)> {
     let [.., rows, cols] = dims else { return None };
     rows.checked_mul(*cols).filter(|&pixels| pixels <= words::MOST_PIXELS)?;
-    Some((u32::try_from(frames).ok()?, Detector { rows: u32::try_from(*rows).ok()?, cols: u32::try_from(*cols).ok()? }))
+    let frames = u32::try_from(frames).ok().filter(|&frames| frames <= words::MOST_FRAMES)?;
+    Some((frames, Detector { rows: u32::try_from(*rows).ok()?, cols: u32::try_from(*cols).ok()? }))
 }
 
 fn tell_missing_files(set: &mut Acquisition) {

@@ -102,6 +102,12 @@ impl Placement {
 }
 
 impl Tiles {
+    /// Frames below `frames` that were written, as sorted (first, end).
+    pub fn written_frames(&self, frames: u32) -> Vec<(u32, u32)> {
+        let runs = self.readable.iter().map(|run| (run.start, run.end.min(frames)));
+        runs.filter(|(first, end)| first < end).collect()
+    }
+
     /// Position of a frame on the frame axes.
     pub fn position(&self, frame: u32) -> [u64; 2] {
         match self.channel {

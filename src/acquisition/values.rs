@@ -36,7 +36,7 @@ impl Metadata<'_> {
     /// The first number at `path`, when it is a count.
     pub fn count(&self, path: &str) -> Option<u64> {
         self.number(path)
-            .filter(|&value| value >= 0.0 && value < COUNTS && value.fract() == 0.0)
+            .filter(|&value| (0.0..COUNTS).contains(&value) && value.fract() == 0.0)
             .map(|value| value as u64)
     }
 

@@ -177,10 +177,12 @@ pub fn unsupported_dtype(place: String, numpy: &str) -> Error {
 pub fn too_large(place: String, dims: &[u64]) -> Error {
     let dims = dims.iter().map(u64::to_string).collect::<Vec<_>>().join(" × ");
     let e = Error::new(Kind::Unsupported, "too_large", "The dataset is larger than can be shown").at(place);
-    e.expected(format!("at most {} patterns of {} pixels", thousands(u32::MAX.into()), thousands(MOST_PIXELS)))
+    e.expected(format!("at most {} patterns of {} pixels", thousands(MOST_FRAMES.into()), thousands(MOST_PIXELS)))
         .found(dims)
 }
 
+/// Frames of a set, and positions of a scan: what a page can keep one byte for.
+pub const MOST_FRAMES: u32 = 1 << 28;
 /// Pixels of a detector.
 pub const MOST_PIXELS: u64 = 1 << 26;
 const REMARK: usize = 100;

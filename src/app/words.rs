@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     Error, Kind,
-    acquisition::{ScanFrom, Storage},
+    acquisition::{ScanFrom, Storage, frames::fault_words, is_fault},
     display::{Cell, bytes, count, count_signed, duration, length_nm, value},
     engine::FrameState,
     products::DetectorShape,
@@ -475,7 +475,7 @@ pub fn scan_from_words(from: ScanFrom) -> &'static str {
 /// Buttons that belong to a message, by its key.
 pub fn actions(error: &Error) -> Vec<(&'static str, Command)> {
     match &*error.key {
-        "files_missing" | "master_only" | "missing_files" => vec![("Add files…", Command::AddFiles)],
+        "missing_source" => vec![("Add files…", Command::AddFiles)],
         "software_adapter" | "no_webgpu" => vec![("Use the processor", Command::UseCpu)],
         _ if is_about_scan(error) => vec![("Edit shape", Command::EditScan)],
         _ => Vec::new(),
@@ -483,12 +483,12 @@ pub fn actions(error: &Error) -> Vec<(&'static str, Command)> {
 }
 
 pub fn is_about_scan(error: &Error) -> bool {
-    error.key.starts_with("scan_") || error.key == "surplus_frames"
+    error.key.starts_with("scan_") || error.key == "surplus"
 }
 
-/// Whether it is only worth knowing.
+/// Whether it is only worth knowing: it makes the set neither partial nor a guess.
 pub fn is_note(error: &Error) -> bool {
-    matches!(&*error.key, "software_adapter" | "no_webgpu" | "swmr")
+    !is_fault(&error.key) && !is_about_scan(error)
 }
 
 /// Reading was stopped.

@@ -80,6 +80,9 @@ pub(super) fn framed(
         let (size, after) = rest.split_first_chunk().ok_or(Fault::of(ChunkFault::ChunkTooShort, block))?;
         let size = u32::from_be_bytes(*size) as usize;
         let (input, after) = after.split_at_checked(size).ok_or(Fault::of(ChunkFault::BlockLength, block))?;
+        if len > LARGE_BLOCK_BYTES && len / MOST_EXPANSION > size {
+            return Err(Fault::of(ChunkFault::ShortOutput, block));
+        }
         shuffled.resize(len, 0);
         decode_block(input, &mut shuffled).map_err(|fault| Fault::of(fault, block))?;
         let start = out.len();
@@ -88,7 +91,7 @@ pub(super) fn framed(
         rest = after;
         block += 1;
     }
-    let last = if whole % block_bytes == 0 { block } else { block.saturating_sub(1) };
+    let last = if whole.is_multiple_of(block_bytes) { block } else { block.saturating_sub(1) };
     let tail = rest.get(..decoded_len - whole);
     // What follows the tail is harmless.
     out.extend_from_slice(
@@ -117,6 +120,10 @@ fn transposed(rows: [u8; 8]) -> [u8; 8] {
 const TARGET_BLOCK_BYTES: usize = 8192;
 const LEAST_BLOCK_PX: usize = 128;
 const HEADER_BYTES: usize = 12;
+/// A block beyond this is given room only if its compressed bytes could fill it.
+const LARGE_BLOCK_BYTES: usize = 1 << 20;
+/// What Zstandard makes of a byte at most (a run of 128 KiB takes 4 bytes); LZ4 makes 255.
+const MOST_EXPANSION: usize = 1 << 15;
 
 #[cfg(test)]
 mod tests {

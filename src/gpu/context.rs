@@ -74,6 +74,18 @@ impl Context {
         })
     }
 
+    /// The same device, its ledger and its errors, under other limits than it was made with: tighter ones.
+    pub fn within(&self, limits: Limits) -> Self {
+        Self {
+            device: self.device.clone(),
+            queue: self.queue.clone(),
+            adapter: self.adapter.clone(),
+            limits,
+            ledger: self.ledger.clone(),
+            trouble: self.trouble.clone(),
+        }
+    }
+
     /// Bytes one buffer may have when a shader binds it whole.
     pub fn max_binding_bytes(&self) -> u64 {
         self.limits.max_buffer_size.min(self.limits.max_storage_buffer_binding_size)

@@ -6,7 +6,7 @@
 //! size of the records is known after they have been measured, so a decode is two submissions with one
 //! short answer between them; the order of the records may differ from run to run.
 
-use std::{cell::RefCell, collections::HashMap};
+use std::{cell::RefCell, collections::HashMap, rc::Rc};
 
 use wgpu::BufferUsages as Usage;
 
@@ -114,16 +114,22 @@ impl Decoded {
     }
 }
 
-/// Decodes batches of one layout.
+/// The passes of every layout.
 #[derive(Debug)]
-pub struct Decoder {
-    layout: FrameLayout,
-    batch_frames: u32,
+struct Passes {
     frame_headers: FrameHeaders,
     lz4: Lz4,
     pixels_to_planes: PixelsToPlanes,
     measure_blocks: MeasureBlocks,
     pack_blocks: PackBlocks,
+}
+
+/// Decodes batches of one layout.
+#[derive(Debug)]
+pub struct Decoder {
+    layout: FrameLayout,
+    batch_frames: u32,
+    passes: Rc<Passes>,
     /// One for each decode that runs at the same time, kept for the next.
     idle: RefCell<Vec<Scratch>>,
 }
@@ -135,18 +141,26 @@ impl Decoder {
     /// As [`Context::guarded`].
     pub async fn new(context: &Context, layout: FrameLayout, batch_frames: u32) -> Result<Self> {
         let passes = || {
-            Ok(Self {
-                layout,
-                batch_frames: batch_frames.clamp(1, max_batch_frames(context, &layout).max(1)),
+            Ok(Rc::new(Passes {
                 frame_headers: FrameHeaders::new(context),
                 lz4: Lz4::new(context),
                 pixels_to_planes: PixelsToPlanes::new(context),
                 measure_blocks: MeasureBlocks::new(context),
                 pack_blocks: PackBlocks::new(context),
-                idle: RefCell::default(),
-            })
+            }))
         };
-        context.guarded("decode.passes", passes).await
+        let passes = context.guarded("decode.passes", passes).await?;
+        Ok(Self::with(context, passes, layout, batch_frames))
+    }
+
+    /// For another layout; the passes, whose making takes time, are shared.
+    pub fn of_layout(&self, context: &Context, layout: FrameLayout, batch_frames: u32) -> Self {
+        Self::with(context, self.passes.clone(), layout, batch_frames)
+    }
+
+    fn with(context: &Context, passes: Rc<Passes>, layout: FrameLayout, batch_frames: u32) -> Self {
+        let batch_frames = batch_frames.clamp(1, max_batch_frames(context, &layout).max(1));
+        Self { layout, batch_frames, passes, idle: RefCell::default() }
     }
 
     pub fn batch_frames(&self) -> u32 {
@@ -210,23 +224,23 @@ impl Decoder {
                 match input {
                     Input::Chunks { compressed, .. } => {
                         let mut pass = begin(encoder, "decode.headers", &stopwatch, 0);
-                        self.frame_headers.record(context, &mut pass, compressed, batch, scratch);
+                        self.passes.frame_headers.record(context, &mut pass, compressed, batch, scratch);
                         drop(pass);
                         let decoded_bytes = 4 * u64::from(batch.frames * batch.frame_words);
                         encoder.clear_buffer(&scratch.decoded, 0, Some(decoded_bytes));
                         let mut pass = begin(encoder, "decode.lz4", &stopwatch, 1);
-                        self.lz4.record(context, &mut pass, compressed, batch, scratch);
+                        self.passes.lz4.record(context, &mut pass, compressed, batch, scratch);
                     }
                     Input::Pixels { pixels, status, .. } => {
                         let faults: Vec<u32> = status.iter().map(|&s| if s == 0 { 0 } else { !s }).collect();
                         context.queue.write_buffer(&scratch.faults, 0, bytemuck::cast_slice(&faults));
                         let mut pass = begin(encoder, "decode.pixels", &stopwatch, 0);
-                        self.pixels_to_planes.record(context, &mut pass, pixels, batch, scratch);
+                        self.passes.pixels_to_planes.record(context, &mut pass, pixels, batch, scratch);
                     }
                 }
                 {
                     let mut pass = begin(encoder, "decode.measure", &stopwatch, 2);
-                    self.measure_blocks.record(context, &mut pass, bytes, batch, scratch, &table, &slots);
+                    self.passes.measure_blocks.record(context, &mut pass, bytes, batch, scratch, &table, &slots);
                 }
                 scratch.answer.record(encoder, &scratch.totals, 0, 0, 8);
                 Ok((table, slots, stopwatch))
@@ -242,7 +256,7 @@ impl Decoder {
                 let words = context.buffer("decode.words", 4 * u64::from(len_words), usage)?;
                 {
                     let mut pass = begin(encoder, "decode.pack", &stopwatch, 3);
-                    self.pack_blocks.record(context, &mut pass, bytes, batch, scratch, &table, &words);
+                    self.passes.pack_blocks.record(context, &mut pass, bytes, batch, scratch, &table, &words);
                 }
                 if let Some(stopwatch) = &stopwatch {
                     stopwatch.record(encoder);

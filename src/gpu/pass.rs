@@ -59,6 +59,8 @@ pub struct Pass {
     name: &'static str,
     pipeline: wgpu::ComputePipeline,
     layout: wgpu::BindGroupLayout,
+    /// Most workgroups in one dimension of a dispatch.
+    row_groups: u32,
 }
 
 impl Pass {
@@ -100,7 +102,7 @@ impl Pass {
             compilation_options: Default::default(),
             cache: None,
         });
-        Self { name: spec.name, pipeline, layout }
+        Self { name: spec.name, pipeline, layout, row_groups: context.limits.max_compute_workgroups_per_dimension }
     }
 
     /// Binds whole buffers to bindings 0, 1, 2 ...
@@ -120,21 +122,19 @@ impl Pass {
         if groups == 0 {
             return;
         }
-        let [columns, rows] = grid(groups);
+        let [columns, rows] = grid(groups, self.row_groups);
         pass.set_pipeline(&self.pipeline);
         pass.set_bind_group(0, bindings, &[]);
         pass.dispatch_workgroups(columns, rows, 1);
     }
 }
 
-/// Columns and rows of a dispatch of at least `groups` workgroups; less than a row of them is idle.
-pub fn grid(groups: u32) -> [u32; 2] {
-    let rows = groups.div_ceil(MAX_GROUPS).max(1);
+/// Columns and rows, at most `row_groups` each, of a dispatch of at least `groups` workgroups; less than a
+/// row of them is idle.
+pub fn grid(groups: u32, row_groups: u32) -> [u32; 2] {
+    let rows = groups.div_ceil(row_groups).max(1);
     [groups.div_ceil(rows), rows]
 }
-
-/// Workgroups that WebGPU guarantees in one dimension of a dispatch.
-const MAX_GROUPS: u32 = 65_535;
 
 #[cfg(test)]
 mod tests {
@@ -143,7 +143,7 @@ mod tests {
     #[test]
     fn a_grid_holds_all_groups_and_no_idle_row() {
         for groups in [1, 65_535, 65_536, 131_071, 2_359_296, 4_000_000_000] {
-            let [columns, rows] = grid(groups).map(u64::from);
+            let [columns, rows] = grid(groups, 65_535).map(u64::from);
             assert!(columns <= 65_535 && rows <= 65_535);
             assert!(columns * rows >= u64::from(groups) && columns * (rows - 1) < u64::from(groups), "{groups}");
         }

@@ -117,10 +117,10 @@ impl FractalHeap {
         Err(damaged(HEAP).found(format!("object at {inside}")))
     }
 
-    /// Rows 0 and 1 have blocks of the first size; from then on sizes double. 0 where that overflows.
+    /// Rows 0 and 1 have blocks of the first size; from then on sizes double.
     fn block_len(&self, row: u64) -> u64 {
         let doublings = row.saturating_sub(1).min(63) as u32;
-        self.first_block.checked_mul(1 << doublings).unwrap_or(u64::MAX)
+        self.first_block.saturating_mul(1 << doublings)
     }
 
     /// Huge objects lie by themselves; the id gives their key in a tree, or their place.

@@ -1,9 +1,14 @@
 //! Decoding on the GPU against the CPU: planes word for word, faults by name and block.
 
+use std::task::Poll;
+
 use planescope::{
     cpu,
     engine::{ChunkFault, FrameFault, Slot},
-    gpu::{Context, decode::Decoder},
+    gpu::{
+        Context,
+        decode::{Decoder, max_batch_frames},
+    },
     shape::{Dtype, FrameLayout},
 };
 
@@ -16,19 +21,23 @@ use super::{
 /// Every body by its name, for a page that runs them all.
 #[cfg(feature = "twins")]
 pub async fn all(context: &Context) -> Vec<(&'static str, Verdict)> {
-    vec![
-        ("every_type_and_shape_decodes_exactly", every_type_and_shape_decodes_exactly(context).await),
-        ("matches_of_every_offset_and_length_are_copied", matches_of_every_offset_and_length_are_copied(context).await),
-        ("random_streams_are_decoded", random_streams_are_decoded(context).await),
-        (
-            "blocks_beyond_the_reach_of_an_offset_are_decoded",
-            blocks_beyond_the_reach_of_an_offset_are_decoded(context).await,
-        ),
-        ("each_fault_fails_its_frame_alone", each_fault_fails_its_frame_alone(context).await),
-        ("the_lowest_bad_block_is_named", the_lowest_bad_block_is_named(context).await),
-        ("mutated_chunks_get_the_verdict_of_the_cpu", mutated_chunks_get_the_verdict_of_the_cpu(context).await),
-        ("a_batch_of_more_workgroups_than_a_row_holds", a_batch_of_more_workgroups_than_a_row_holds(context).await),
-    ]
+    let mut verdicts = Vec::new();
+    macro_rules! verdicts {
+        ($($name:ident)*) => { $(verdicts.push((stringify!($name), $name(context).await));)* };
+    }
+    verdicts! {
+        every_type_and_shape_decodes_exactly
+        matches_of_every_offset_and_length_are_copied
+        random_streams_are_decoded
+        blocks_beyond_the_reach_of_an_offset_are_decoded
+        each_fault_fails_its_frame_alone
+        the_lowest_bad_block_is_named
+        mutated_chunks_get_the_verdict_of_the_cpu
+        a_batch_of_more_workgroups_than_a_row_holds
+        a_decoder_used_again_forgets_the_last_batch
+        batches_are_as_large_as_the_limits_allow
+    }
+    verdicts
 }
 
 /// Chunks of a batch, at whatever byte they come to lie.
@@ -59,14 +68,43 @@ impl Chunks {
     }
 }
 
-/// Decodes on the GPU and compares every slot with the CPU twin; gives the faults.
-async fn compared(context: &Context, layout: &FrameLayout, chunks: &Chunks) -> Result<Vec<FrameFault>, String> {
+/// A device and the passes, which take a while to make.
+struct Twins<'a> {
+    context: &'a Context,
+    decoder: Decoder,
+}
+
+impl<'a> Twins<'a> {
+    async fn on(context: &'a Context) -> Result<Self, String> {
+        Ok(Self { context, decoder: Decoder::new(context, one_block(8), 1).await.map_err(said)? })
+    }
+
+    async fn without_faults(&self, layout: &FrameLayout, chunks: &[Vec<u8>]) -> Verdict {
+        let faults = self.faults(layout, &Chunks::of(chunks)).await?;
+        ensure(faults.is_empty(), || format!("{layout:?}: {faults:?}"))
+    }
+
+    /// Decodes on the GPU and compares every slot with the CPU twin; gives the faults.
+    async fn faults(&self, layout: &FrameLayout, chunks: &Chunks) -> Result<Vec<FrameFault>, String> {
+        let decoder = self.decoder.of_layout(self.context, *layout, chunks.slots.len() as u32);
+        compared(self.context, &decoder, layout, chunks).await
+    }
+}
+
+fn said(error: planescope::Error) -> String {
+    error.to_string()
+}
+
+async fn compared(
+    context: &Context,
+    decoder: &Decoder,
+    layout: &FrameLayout,
+    chunks: &Chunks,
+) -> Result<Vec<FrameFault>, String> {
     let mut padded = chunks.bytes.clone();
     padded.resize(padded.len().next_multiple_of(4) + 16, 0);
     let words: Vec<u32> = padded.as_chunks().0.iter().map(|&word| u32::from_le_bytes(word)).collect();
-    let said = |error: planescope::Error| error.to_string();
     let compressed = context.storage_of("twins.compressed", &words).map_err(said)?;
-    let decoder = Decoder::new(context, *layout, chunks.slots.len() as u32).await.map_err(said)?;
     let decoded = decoder.decode(context, &compressed, &chunks.slots).await.map_err(said)?;
 
     let read =
@@ -121,12 +159,8 @@ fn compare_records(layout: &FrameLayout, planes: &[u32], words: &[u32], places: 
     Ok(total)
 }
 
-async fn compared_without_faults(context: &Context, layout: &FrameLayout, chunks: &[Vec<u8>]) -> Verdict {
-    let faults = compared(context, layout, &Chunks::of(chunks)).await?;
-    ensure(faults.is_empty(), || format!("{layout:?}: {faults:?}"))
-}
-
 pub async fn every_type_and_shape_decodes_exactly(context: &Context) -> Verdict {
+    let twins = Twins::on(context).await?;
     let mut random = Random(1);
     let types = [Dtype::U8, Dtype::U16, Dtype::U32, Dtype::I8, Dtype::I16, Dtype::I32];
     let shapes = [
@@ -153,7 +187,7 @@ pub async fn every_type_and_shape_decodes_exactly(context: &Context) -> Verdict 
                 ensure(planes == Ok(planes_of(&layout, &pixels)), || format!("{layout:?}: the CPU twin is wrong"))?;
                 chunks.push(chunk);
             }
-            compared_without_faults(context, &layout, &chunks).await?;
+            twins.without_faults(&layout, &chunks).await?;
         }
     }
     Ok(())
@@ -174,6 +208,7 @@ fn pixels(random: &mut Random, frame: u32, layout: &FrameLayout) -> Vec<u8> {
 }
 
 pub async fn matches_of_every_offset_and_length_are_copied(context: &Context) -> Verdict {
+    let twins = Twins::on(context).await?;
     let mut random = Random(2);
     let size = 8192;
     let layout = one_block(size);
@@ -194,7 +229,7 @@ pub async fn matches_of_every_offset_and_length_are_copied(context: &Context) ->
             chunks.push(chunk_of_streams(&layout, &[stream.end(&random.bytes(rest))], &[]));
         }
     }
-    compared_without_faults(context, &layout, &chunks).await
+    twins.without_faults(&layout, &chunks).await
 }
 
 /// A stream of random sequences, with the lengths at which the format or the kernel changes its ways.
@@ -225,17 +260,19 @@ fn random_stream(random: &mut Random, size: usize) -> Vec<u8> {
 }
 
 pub async fn random_streams_are_decoded(context: &Context) -> Verdict {
+    let twins = Twins::on(context).await?;
     let mut random = Random(3);
     for size in [8, 16, 24, 128, 1000, 4096, 8192] {
         let layout = one_block(size);
         let chunks: Vec<_> =
             (0..70).map(|_| chunk_of_streams(&layout, &[random_stream(&mut random, size as usize)], &[])).collect();
-        compared_without_faults(context, &layout, &chunks).await?;
+        twins.without_faults(&layout, &chunks).await?;
     }
     Ok(())
 }
 
 pub async fn blocks_beyond_the_reach_of_an_offset_are_decoded(context: &Context) -> Verdict {
+    let twins = Twins::on(context).await?;
     let mut random = Random(4);
     let size = 200_000;
     let layout = one_block(size as u32);
@@ -257,10 +294,11 @@ pub async fn blocks_beyond_the_reach_of_an_offset_are_decoded(context: &Context)
     };
     let literals = Stream::of(size).end(&random.bytes(size));
     let streams = [far, run, ones, literals, random_stream(&mut random, size)];
-    compared_without_faults(context, &layout, &streams.map(|stream| chunk_of_streams(&layout, &[stream], &[]))).await
+    twins.without_faults(&layout, &streams.map(|stream| chunk_of_streams(&layout, &[stream], &[]))).await
 }
 
 pub async fn each_fault_fails_its_frame_alone(context: &Context) -> Verdict {
+    let twins = Twins::on(context).await?;
     use ChunkFault::*;
     let mut random = Random(5);
     let layout = layout(Dtype::U16, 12, 13, 64);
@@ -306,12 +344,13 @@ pub async fn each_fault_fails_its_frame_alone(context: &Context) -> Verdict {
     chunks.push(tail);
     expected.push((ChunkTooShort, 2));
     chunks.push(good(&mut random));
-    let faults = compared(context, &layout, &Chunks::of(&chunks)).await?;
+    let faults = twins.faults(&layout, &Chunks::of(&chunks)).await?;
     let found: Vec<_> = faults.iter().map(|fault| (fault.fault, fault.block)).collect();
     ensure(found == expected, || format!("expected {expected:?}, found {found:?}"))
 }
 
 pub async fn the_lowest_bad_block_is_named(context: &Context) -> Verdict {
+    let twins = Twins::on(context).await?;
     let mut random = Random(6);
     let layout = layout(Dtype::U8, 8, 32, 16);
     let chunks: Vec<_> = (0..40)
@@ -325,11 +364,12 @@ pub async fn the_lowest_bad_block_is_named(context: &Context) -> Verdict {
             chunk_of_streams(&layout, &streams, &[])
         })
         .collect();
-    let faults = compared(context, &layout, &Chunks::of(&chunks)).await?;
+    let faults = twins.faults(&layout, &Chunks::of(&chunks)).await?;
     ensure(faults.len() > 30, || format!("{} frames failed", faults.len()))
 }
 
 pub async fn mutated_chunks_get_the_verdict_of_the_cpu(context: &Context) -> Verdict {
+    let twins = Twins::on(context).await?;
     let mut random = Random(7);
     let layout = layout(Dtype::U16, 19, 23, 160);
     let mut chunks = Chunks::default();
@@ -350,7 +390,7 @@ pub async fn mutated_chunks_get_the_verdict_of_the_cpu(context: &Context) -> Ver
         }
         lz4_flex_agrees(&layout, chunks.chunk(frame as usize))?;
     }
-    let faults = compared(context, &layout, &chunks).await?;
+    let faults = twins.faults(&layout, &chunks).await?;
     ensure((500..2900).contains(&faults.len()), || format!("{} of 3000 mutated chunks failed", faults.len()))
 }
 
@@ -371,9 +411,56 @@ fn lz4_flex_agrees(layout: &FrameLayout, chunk: &[u8]) -> Verdict {
 }
 
 pub async fn a_batch_of_more_workgroups_than_a_row_holds(context: &Context) -> Verdict {
+    let limits = wgpu::Limits { max_compute_workgroups_per_dimension: 20, ..context.limits.clone() };
+    let context = &context.within(limits);
+    let twins = Twins::on(context).await?;
     let mut random = Random(8);
-    let layout = layout(Dtype::U8, 3, 3, 8);
-    let chunks: Vec<_> = (0..66_000).map(|_| chunk_of(&layout, &random.bytes(9))).collect();
-    compared_without_faults(context, &layout, &chunks[..33_000]).await?;
-    compared_without_faults(context, &layout, &chunks).await
+    let layout = layout(Dtype::U8, 3, 7, 8);
+    for frames in [6, 7, 13, 133] {
+        let chunks: Vec<_> = (0..frames).map(|_| chunk_of(&layout, &random.bytes(21))).collect();
+        twins.without_faults(&layout, &chunks).await?;
+    }
+    Ok(())
+}
+
+/// The scratch of one batch serves the next, and batches on their way together have one each.
+pub async fn a_decoder_used_again_forgets_the_last_batch(context: &Context) -> Verdict {
+    let mut random = Random(9);
+    let layout = layout(Dtype::U16, 21, 11, 64);
+    let mut batch = |frames: u32, first: u32| {
+        Chunks::of(
+            &(0..frames).map(|i| chunk_of(&layout, &pixels(&mut random, first + 3 * i, &layout))).collect::<Vec<_>>(),
+        )
+    };
+    let (noise, counts) = (batch(40, 0), batch(33, 1));
+    let mut damaged = batch(40, 2);
+    damaged.bytes[12] = 0xFF;
+    let decoder = Decoder::new(context, layout, 40).await.map_err(said)?;
+    for (chunks, faults) in [(&noise, 0), (&damaged, 1), (&counts, 0), (&noise, 0)] {
+        let found = compared(context, &decoder, &layout, chunks).await?;
+        ensure(found.len() == faults, || format!("{found:?}"))?;
+    }
+    let mut batches = [&noise, &counts].map(|chunks| (Box::pin(compared(context, &decoder, &layout, chunks)), None));
+    std::future::poll_fn(|task| {
+        for (batch, answer) in batches.iter_mut().filter(|(_, answer)| answer.is_none()) {
+            if let Poll::Ready(faults) = batch.as_mut().poll(task) {
+                *answer = Some(faults);
+            }
+        }
+        if batches.iter().any(|(_, answer)| answer.is_none()) { Poll::Pending } else { Poll::Ready(()) }
+    })
+    .await;
+    for (_, answer) in batches {
+        ensure(answer == Some(Ok(vec![])), || format!("{answer:?}"))?;
+    }
+    Ok(())
+}
+
+pub async fn batches_are_as_large_as_the_limits_allow(context: &Context) -> Verdict {
+    let limits = wgpu::Limits { max_storage_buffer_binding_size: 1 << 20, ..context.limits.clone() };
+    let context = context.within(limits);
+    // 8 planes of 256 words, 9 starts and 64 words of bitmaps, should nothing shrink.
+    let frames = max_batch_frames(&context, &one_block(8192));
+    ensure(frames == (1 << 20) / (4 * (2048 + 9 + 64)), || format!("{frames} frames"))?;
+    ensure(max_batch_frames(&context, &one_block(1 << 20)) == 0, || "a frame beyond the limits".to_owned())
 }

@@ -37,6 +37,8 @@ twin_tests! {
     the_lowest_bad_block_is_named
     mutated_chunks_get_the_verdict_of_the_cpu
     a_batch_of_more_workgroups_than_a_row_holds
+    a_decoder_used_again_forgets_the_last_batch
+    batches_are_as_large_as_the_limits_allow
 }
 
 twin_tests! {

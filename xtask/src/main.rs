@@ -3,10 +3,12 @@
 //! - `run`: builds the page, serves it and opens Chrome on it.
 //! - `test`: makes the test data and runs every test, natively and in Chrome.
 //! - `build`: only builds the page into `dist/`.
+//! - `inspect`: tells what files hold, for people or as JSON.
 //! - `demo`: makes the page's demo set anew.
 
 mod browser;
 mod chrome;
+mod inspect;
 mod page;
 mod paths;
 mod run;
@@ -42,6 +44,8 @@ enum Command {
         #[arg(long, default_value = "dist")]
         out: PathBuf,
     },
+    /// Tell what files hold: what was read, what it means, what is wrong
+    Inspect(inspect::Options),
     /// Make the page's demo set in www/demo anew
     Demo,
 }
@@ -60,6 +64,7 @@ fn execute(command: Command) -> Result<ExitCode> {
     match command {
         Command::Run(options) => run::run(&options)?,
         Command::Test(options) => return test::run(&options),
+        Command::Inspect(options) => return inspect::run(&options),
         Command::Demo => test::data::make_demo(&test::tools::python()?)?,
         Command::Build { dev, out } => {
             let profile = if dev { wasm::Profile::Dev } else { wasm::Profile::Release };

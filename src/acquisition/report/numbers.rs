@@ -60,6 +60,11 @@ impl Numbers {
         }
     }
 
+    /// Frames that were never written.
+    pub fn add_gap(&mut self, frames: Range<u32>) {
+        self.unreadable.push(frames);
+    }
+
     pub fn add(&mut self, frame: u32, outcome: Frame<'_>) {
         let Frame::Pixels(pixels) = outcome else { return extend(&mut self.unreadable, frame) };
         self.readable.update(pixels);
@@ -94,6 +99,15 @@ impl Numbers {
 
     /// To be called once all frames were added.
     pub fn finish(&mut self) {
+        self.unreadable.sort_by_key(|run| run.start);
+        let mut runs: Vec<Range<u32>> = Vec::new();
+        for run in self.unreadable.drain(..) {
+            match runs.last_mut() {
+                Some(last) if last.end == run.start => last.end = run.end,
+                _ => runs.push(run),
+            }
+        }
+        self.unreadable = runs;
         self.digest = Some(hex(&self.readable.finalize_reset()));
     }
 

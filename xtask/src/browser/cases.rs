@@ -136,12 +136,12 @@ impl Bench<'_> {
 
     /// The real set: its structure, and the case without any count.
     async fn arina(&mut self) -> Result<()> {
-        let Some(files) = data::arina() else {
+        let Some(folder) = data::arina_folder() else {
             self.tally.skip("arina-real", "PLANESCOPE_ARINA names no folder with the set");
             return Ok(());
         };
         self.open_page().await?;
-        let profile = self.open_files(&files).await?;
+        let profile = self.open_files(&data::hdf5_files(&folder)?).await?;
         let shape = ["scanRows", "scanCols", "detRows", "detCols", "frames", "framesFailed", "framesMissing"];
         let found = Value::from_iter(shape.map(|key| profile[key].clone()));
         self.compare("arina-real: scan, detector, frames", &found, &json!([4, 4, 192, 192, 16, 0, 0]));

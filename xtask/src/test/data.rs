@@ -94,13 +94,12 @@ pub fn make_demo(python: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The real ARINA set, which is not ours to ship: `$PLANESCOPE_ARINA`, else where the project keeps it beside the
-/// repository.
-pub fn arina() -> Option<Vec<PathBuf>> {
+/// The folder of the real ARINA set, which is not ours to ship: `$PLANESCOPE_ARINA`, else where the project keeps it
+/// beside the repository.
+pub fn arina_folder() -> Option<PathBuf> {
     let beside = || Some(paths::root().parent()?.join("shared/fixtures/arina-real"));
     let folder = env::var_os("PLANESCOPE_ARINA").map(PathBuf::from).or_else(beside)?;
-    let files = hdf5_files(&folder).ok()?;
-    (!files.is_empty()).then_some(files)
+    hdf5_files(&folder).is_ok_and(|files| !files.is_empty()).then_some(folder)
 }
 
 /// The files of a folder that end in `.h5`, by name.

@@ -69,7 +69,11 @@ fn run_one(program: &Program, driver: &Path, driver_name: &str, filter: Option<&
     let mut command = Command::new(&program.path);
     command.current_dir(paths::root()).args(filter);
     command.env("VK_ICD_FILENAMES", driver).env("VK_DRIVER_FILES", driver);
-    command.env("PLANESCOPE_FIXTURES", data::fixtures_folder()).env("PLANESCOPE_BENCH", data::bench_folder());
+    command.env("PLANESCOPE_FIXTURES", data::fixtures_folder());
+    match data::arina_folder().filter(|folder| folder.join("expected.json").is_file()) {
+        Some(folder) => command.env("PLANESCOPE_ARINA", folder),
+        None => command.env_remove("PLANESCOPE_ARINA"),
+    };
     let output = command.output().with_context(|| program.path.display().to_string())?;
     let text = String::from_utf8_lossy(&output.stdout);
     let mut tally = Tally::of_libtest(&text);

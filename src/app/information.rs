@@ -7,7 +7,7 @@ use super::{
     words::{scan_from_words, shape},
 };
 use crate::{
-    acquisition::{BadPixels, Storage, frames::fault_words},
+    acquisition::{BadPixels, Storage},
     display::{bytes, count},
     engine::FrameState,
 };

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     Error, Kind,
-    acquisition::{ScanFrom, Storage, frames::fault_words, is_fault},
+    acquisition::{ScanFrom, Storage, is_fault},
     display::{Cell, bytes, count, count_signed, duration, length_nm, value},
     engine::FrameState,
     products::DetectorShape,

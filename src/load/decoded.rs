@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// Pixel bytes of one job: some frames, and a picture that grows.
-const JOB_BYTES: u32 = 4 << 20;
+const JOB_BYTES: usize = 4 << 20;
 
 /// The pixels of one job.
 struct Decoded {
@@ -32,8 +32,7 @@ struct Decoded {
 /// `cancelled`, what the workers say, or `Gpu` errors of the engine.
 pub async fn load(job: &Job, pool: Rc<Pool>, engine: &Rc<Engine>, set: &Rc<Acquisition>, which: u32) -> Result<()> {
     let frame_bytes = set.detector.pixels() * set.dtype.bytes();
-    let frames_per_job = (JOB_BYTES / frame_bytes.max(1)).max(1);
-    let mut ranges = written_ranges(set, frames_per_job).into_iter();
+    let mut ranges = set.batches(JOB_BYTES).into_iter();
     let frames_total = set.frames;
     let mut progress = Progress {
         bytes_total: f64::from(frames_total) * f64::from(frame_bytes),
@@ -44,8 +43,9 @@ pub async fn load(job: &Job, pool: Rc<Pool>, engine: &Rc<Engine>, set: &Rc<Acqui
     let mut running = VecDeque::new();
     loop {
         while running.len() < 2 * pool.workers() as usize
-            && let Some((first, count)) = ranges.next()
+            && let Some(range) = ranges.next()
         {
+            let (first, count) = (range.start, range.end - range.start);
             running.push_back(start(pool.clone(), Task::Decode { set: which, first, count }, first, count));
         }
         let Some(next) = running.pop_front() else { break };
@@ -102,15 +102,4 @@ async fn add(job: &Job, engine: &Engine, decoded: Decoded) -> Result<()> {
     }
     engine.set_missing(&missing);
     if kept.is_empty() { Ok(()) } else { engine.add_pixels(&kept, &kept_status, &kept_pixels).await }
-}
-
-/// Frame ranges worth asking for: a set declared with millions of frames may hold two.
-fn written_ranges(set: &Acquisition, frames_per_job: u32) -> Vec<(u32, u32)> {
-    let mut ranges = Vec::new();
-    for run in set.readable() {
-        for first in run.clone().step_by(frames_per_job as usize) {
-            ranges.push((first, frames_per_job.min(run.end - first)));
-        }
-    }
-    ranges
 }

@@ -23,11 +23,7 @@ use super::{
 };
 use crate::{
     Error, Kind, Result,
-    acquisition::{
-        self, Acquisition, Opened, Options,
-        frames::{self, Frame},
-    },
-    engine::FrameFault,
+    acquisition::{self, Acquisition, DecodedFrames, Opened, Options},
     plan::Slice,
     source::{ByteSource, Picked, PickedSource, range_header, unreadable},
 };
@@ -159,7 +155,7 @@ impl Desk {
     fn walk(&self) -> Opened {
         let sources = self.sources();
         let sources: Vec<&dyn ByteSource> = sources.iter().map(|source| source as &dyn ByteSource).collect();
-        let opened = acquisition::read(&sources, &Options::default());
+        let opened = acquisition::open(&sources, &Options::default());
         self.sets.borrow_mut().clone_from(&opened.sets);
         opened
     }
@@ -237,17 +233,7 @@ impl Desk {
         let set = set.ok_or_else(|| Error::new(Kind::Internal, "no_such_set", "A job names no acquisition"))?;
         let sources = self.sources();
         let sources: Vec<&dyn ByteSource> = sources.iter().map(|source| source as &dyn ByteSource).collect();
-        let frame_bytes = set.frame_bytes();
-        let mut pixels = vec![0; count as usize * frame_bytes];
-        let (mut failed, mut missing) = (Vec::new(), Vec::new());
-        frames::decode(set, &sources, first..first + count, &mut |frame, decoded| match decoded {
-            Frame::Pixels(bytes) => {
-                let at = (frame - first) as usize * frame_bytes;
-                pixels[at..at + frame_bytes].copy_from_slice(bytes);
-            }
-            Frame::Missing => missing.push(frame),
-            Frame::Failed(fault) => failed.push(FrameFault { frame, fault: fault.fault, block: fault.block }),
-        })?;
+        let DecodedFrames { pixels, failed, missing } = acquisition::decode(set, &sources, first..first + count)?;
         let len = pixels.len() as u32;
         let buffer = ArrayBuffer::new(len);
         Uint8Array::new(&buffer).copy_from(&pixels);

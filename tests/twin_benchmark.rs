@@ -4,7 +4,7 @@
 use std::{collections::BTreeMap, error::Error, path::Path, rc::Rc};
 
 use planescope::{
-    acquisition::{self, Acquisition, Options, Storage, frames},
+    acquisition::{self, Acquisition, Storage, frames},
     cpu,
     engine::{Engine, Frames, PixelSet, Slot},
     gpu::{self, Context, Decoder},
@@ -48,13 +48,9 @@ fn the_cpu_engine_gives_every_number_of_the_benchmarks_table() -> Outcome {
     pollster::block_on(async {
         let (set, disk) = seed_frames()?;
         let engine = cpu::Engine::new(layout(&set), set.frames, Box::new(|| Box::pin(async {})))?;
-        let mut batch = cpu::planes::Batch::default();
-        frames::decode(&set, &[&disk], 0..set.frames, &mut |frame, found| {
-            if let frames::Frame::Pixels(bytes) = found {
-                batch.push(&layout(&set), frame, &cpu::pixels_to_planes::planes(&layout(&set), bytes));
-            }
-        })?;
-        engine.add(batch)?;
+        let decoded = frames::decode(&set, &[&disk], 0..set.frames)?;
+        let all: Vec<u32> = (0..set.frames).collect();
+        engine.add_pixels(&all, &vec![0; all.len()], &decoded.pixels).await?;
         compare(&Engine::Cpu(engine), set.frames).await
     })
 }
@@ -116,7 +112,7 @@ async fn compare(engine: &Engine, frames: u32) -> Outcome {
 fn seed_frames() -> Outcome<(Acquisition, Disk)> {
     let disk = Disk::open(&bench("seed_frames.h5"))?;
     let sources: [&dyn ByteSource; 1] = [&disk];
-    let set = acquisition::read(&sources, &Options::default()).sets.pop().ok_or("no set in the seed file")?;
+    let set = acquisition::read(&sources)?.pop().ok_or("no set in the seed file")?;
     Ok((set, disk))
 }
 

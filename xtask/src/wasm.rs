@@ -49,7 +49,7 @@ pub fn bind(compiled: &Path, name: &str, wasm_opt: Option<(&Path, &[String])>) -
     let sources = stamp::Sources::default().add_file(&input)?.add(&arguments);
     stamp::made_from(sources, &folder, || {
         let mut bindgen = Bindgen::new();
-        bindgen.input_path(&input).out_name(name).typescript(false).web(true)?;
+        bindgen.input_path(&input).out_name(name).typescript(false).omit_default_module_path(false).web(true)?;
         bindgen.generate(&folder).with_context(|| format!("wasm-bindgen of {name}"))?;
         let Some((tool, arguments)) = wasm_opt else { return Ok(()) };
         let wasm = folder.join(format!("{name}_bg.wasm"));

@@ -138,13 +138,19 @@ impl OpenSet {
         row.saturating_mul(self.shape().cols).saturating_add(col)
     }
 
-    /// Where the cursor is: as set, or on the first pattern that was read.
+    /// Where the cursor is: as set; else in the middle of the scan, and on the first pattern that was read until
+    /// the one in the middle is.
     pub fn cursor(&self, state: &ViewState) -> [u32; 2] {
         let Scan { rows, cols } = self.shape();
         match state.cursor {
             Some([row, col]) => [row.min(rows.max(1) - 1), col.min(cols.max(1) - 1)],
             None => {
-                let first = self.states.iter().position(|&state| state == FrameState::Valid).unwrap_or(0) as u32;
+                let middle = [rows / 2, cols / 2];
+                let is_valid = |state: &FrameState| *state == FrameState::Valid;
+                if self.states.get(self.frame_at(middle) as usize).is_some_and(is_valid) {
+                    return middle;
+                }
+                let first = self.states.iter().position(|state| is_valid(state)).unwrap_or(0) as u32;
                 [first / cols.max(1), first % cols.max(1)]
             }
         }

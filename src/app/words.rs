@@ -13,7 +13,7 @@ use super::{
 use crate::{
     Error, Kind,
     acquisition::{ScanFrom, Storage, is_fault},
-    display::{Cell, bytes, count, count_signed, duration, length_nm, value},
+    display::{Cell, bytes, bytes_of, count, count_signed, duration, length_nm, value},
     engine::FrameState,
     products::DetectorShape,
     shape::Scan,
@@ -62,7 +62,7 @@ impl App {
         let Some(set) = &self.set else { return String::new() };
         let progress = set.progress;
         if set.reading == Reading::Going && progress.bytes_total > 0 {
-            return format!("reading {} of {}", bytes(progress.bytes_read), bytes(progress.bytes_total));
+            return format!("reading {}", bytes_of(progress.bytes_read, progress.bytes_total));
         }
         let detector = set.detector();
         format!("{} patterns, {} × {} px", shape(set.shape()), detector.rows, detector.cols)
@@ -257,7 +257,7 @@ impl App {
         match (memory.bytes, memory.budget) {
             (0, _) => String::new(),
             (held, 0) => format!("{place} {}", bytes(held)),
-            (held, budget) => format!("{place} {} of {}", bytes(held), bytes(budget)),
+            (held, budget) => format!("{place} {}", bytes_of(held, budget)),
         }
     }
 
@@ -314,7 +314,7 @@ impl App {
         let Some(set) = &self.set else { return Vec::new() };
         let progress = set.progress;
         let of = |a: u64, b: u64| format!("{} of {}", count(a), count(b));
-        let mut rows = vec![Row::new("Read", format!("{} of {}", bytes(progress.bytes_read), bytes(progress.bytes_total)))];
+        let mut rows = vec![Row::new("Read", bytes_of(progress.bytes_read, progress.bytes_total))];
         if progress.bytes_per_s > 0.0 {
             rows.push(Row::new("Rate", format!("{}/s", bytes(progress.bytes_per_s as u64))));
         }

@@ -73,7 +73,10 @@ pub struct Histogram {
 }
 
 impl Histogram {
-    pub const BINS: usize = 256;
+    /// Bins for `n` values: enough to show a shape, few enough to hold several values each.
+    fn bins_for(n: usize) -> usize {
+        ((2.0 * (n as f64).sqrt()) as usize).clamp(32, 256)
+    }
 
     /// The histogram's axis spans all known values and `limits`, with a little air at both ends.
     pub fn of(field: &Field, scale: Scale, unit: f64, limits: Limits) -> Self {
@@ -81,18 +84,20 @@ impl Histogram {
         let tight = Axis::new(Limits { low, high }, scale, unit);
         let air = 0.03;
         let axis = Axis::new(Limits { low: tight.value(-air), high: tight.value(1.0 + air) }, scale, unit);
-        let mut bins = vec![0; Self::BINS];
+        let n = Self::bins_for(field.values.len());
+        let mut bins = vec![0; n];
         for value in field.known() {
-            bins[((axis.position(value) * Self::BINS as f64) as usize).min(Self::BINS - 1)] += 1;
+            bins[((axis.position(value) * n as f64) as usize).min(n - 1)] += 1;
         }
         Self { axis, bins }
     }
 
-    /// Height of each bin in 0 ..= 1. Heights are square roots, so that a tail of few pixels still shows
-    /// beside a peak of many.
+    /// Height of each bin in 0 ..= 1. Heights are halfway between counts and their logarithm, so that a tail
+    /// of few values still shows beside a peak of many.
     pub fn heights(&self) -> Vec<f64> {
         let top = f64::from(self.bins.iter().copied().max().unwrap_or(0).max(1));
-        self.bins.iter().map(|&n| (f64::from(n) / top).sqrt()).collect()
+        let height = |n: f64| 0.5 * (n / top + n.ln_1p() / top.ln_1p());
+        self.bins.iter().map(|&n| height(n.into())).collect()
     }
 }
 

@@ -14,6 +14,6 @@ pub use bar::{ScaleBar, Unit};
 pub use colour::{ColourMap, Lut};
 pub use field::{Cell, Field, Rect};
 pub use histogram::{Histogram, Percentiles};
-pub use number::{bytes, count, count_signed, duration, length_nm, value};
+pub use number::{bytes, bytes_of, count, count_signed, duration, length_nm, value};
 pub use paint::{Axis, Limits};
 pub use scale::Scale;

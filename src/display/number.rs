@@ -81,6 +81,19 @@ pub fn bytes(n: u64) -> String {
     format!("{scaled:.decimals$}{NARROW}{unit}")
 }
 
+/// "3.4 of 7.9 GB": both in the unit of the whole.
+pub fn bytes_of(part: u64, whole: u64) -> String {
+    let text = bytes(whole);
+    let size = match whole {
+        0..1_000 => return format!("{part} of {text}"),
+        1_000..1_000_000 => 1e3,
+        1_000_000..1_000_000_000 => 1e6,
+        _ => 1e9,
+    };
+    let decimals = usize::from(whole as f64 / size < 99.95);
+    format!("{:.decimals$} of {text}", part as f64 / size)
+}
+
 /// Time left, as people say it: "about 1 s", "2 min 10 s".
 pub fn duration(seconds: f64) -> String {
     let whole = seconds.ceil().max(1.0) as u64;
@@ -131,6 +144,7 @@ mod tests {
     fn sizes_and_times_read_as_people_say_them() {
         assert_eq!(bytes(7_900_000_000), "7.9\u{202f}GB");
         assert_eq!(bytes(512), "512\u{202f}bytes");
+        assert_eq!(bytes_of(900_000_000, 7_900_000_000), "0.9 of 7.9\u{202f}GB");
         assert_eq!(duration(0.7), "about 1\u{202f}s");
         assert_eq!(duration(134.0), "2\u{202f}min 10\u{202f}s");
     }

@@ -75,9 +75,11 @@ pub fn fill(dom: &Dom, id: &str, names: &[&str]) -> Result<(), JsValue> {
 /// The histogram as a closed path in 256 x 20.
 fn curve(histogram: &Histogram) -> String {
     let mut path = String::from("M0 20");
-    for (x, height) in histogram.heights().iter().enumerate() {
-        let y = 20.0 - 19.0 * height;
-        path += &format!("L{x} {y:.1}H{}", x + 1);
+    let heights = histogram.heights();
+    let wide = 256.0 / heights.len() as f64;
+    for (bin, height) in heights.iter().enumerate() {
+        let (x, y) = (wide * bin as f64, 20.0 - 19.0 * height);
+        path += &format!("L{x:.1} {y:.1}H{:.1}", x + wide);
     }
     path + "L256 20z"
 }

@@ -92,7 +92,11 @@ fn typing(shell: &Rc<Shell>) -> Result<(), JsValue> {
         let target = event.target().and_then(|target| target.dyn_into::<Element>().ok());
         let inside = |selector: &str| target.as_ref().is_some_and(|target| target.closest(selector).ok().flatten().is_some());
         let key = event.key();
-        if inside("input, select, textarea") || event.alt_key() || event.meta_key() || inside("dialog") && key == "Escape" {
+        if inside("input, select, textarea") || event.alt_key() || event.meta_key() {
+            return;
+        }
+        // A sheet or menu that is open closes itself.
+        if key == "Escape" && shell.has_open("dialog[open], [popover]:popover-open") {
             return;
         }
         if inside("[role=radiogroup]") && key.starts_with("Arrow") {

@@ -155,6 +155,11 @@ impl Shell {
         self.dom.document.active_element().as_ref() == Some(element)
     }
 
+    /// Whether anything that `selector` names is there.
+    pub fn has_open(&self, selector: &str) -> bool {
+        self.dom.document.query_selector(selector).is_ok_and(|found| found.is_some())
+    }
+
     /// A wrong entry is put back.
     pub fn forget_entry(self: &Rc<Self>) {
         self.send(Event::ForgetEntry);
@@ -343,8 +348,13 @@ impl crate::probe::View for Automation {
         serde_json::to_value(self.0.state()).unwrap_or_default()
     }
 
+    /// What is not named stays as it is.
     fn set_state(&self, state: serde_json::Value) -> Result<()> {
-        let state: ViewState = serde_json::from_value(state).map_err(|cause| {
+        let mut whole = self.state();
+        if let (Some(whole), Some(changes)) = (whole.as_object_mut(), state.as_object()) {
+            whole.extend(changes.clone());
+        }
+        let state: ViewState = serde_json::from_value(whole).map_err(|cause| {
             Error::new(Kind::Internal, "bad_state", "This view is not understood").found(cause.to_string())
         })?;
         self.0.send(Event::SetState(Box::new(state)));

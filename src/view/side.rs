@@ -96,14 +96,21 @@ fn draw_fields(dom: &Dom, app: &App) {
     field(dom, app, "centre-x", Entry::CentreX, &col);
     field(dom, app, "centre-y", Entry::CentreY, &row);
     let inverted = shown.as_ref().is_some_and(|(_, inverted)| *inverted);
-    for (id, name, is_on) in [
-        ("invert", "aria-pressed", inverted),
-        ("shape-disc", "aria-checked", matches!(shape, Some(DetectorShape::Disc { .. }))),
-        ("shape-annulus", "aria-checked", matches!(shape, Some(DetectorShape::Annulus { .. }))),
-        ("shape-rect", "aria-checked", matches!(shape, Some(DetectorShape::Rect { .. }))),
-    ] {
+    if let Some(element) = dom.find("invert") {
+        dom.attribute(&element, "invert", "aria-pressed", if inverted { "true" } else { "false" });
+    }
+    let chosen = match shape {
+        Some(DetectorShape::Disc { .. }) => "shape-disc",
+        Some(DetectorShape::Annulus { .. }) => "shape-annulus",
+        Some(DetectorShape::Rect { .. }) => "shape-rect",
+        _ => "",
+    };
+    for id in ["shape-disc", "shape-annulus", "shape-rect"] {
         if let Some(element) = dom.find(id) {
-            dom.attribute(&element, id, name, if is_on { "true" } else { "false" });
+            dom.attribute(&element, id, "aria-checked", if id == chosen { "true" } else { "false" });
+            // The group is one stop of the Tab key.
+            let is_stop = id == chosen || chosen.is_empty() && id == "shape-disc";
+            dom.attribute(&element, id, "tabindex", if is_stop { "0" } else { "-1" });
         }
     }
 }

@@ -62,10 +62,10 @@ pub enum Event {
     SetMap(Panel, ColourMap),
     SetPattern(PatternOf),
     Enter(Entry, String),
+    /// A wrong entry is put back.
+    ForgetEntry,
     /// The step of a keyboard nudge comes with its modifiers: 1, 10 or 0.1.
     Step(Command, f64),
-    /// Sides of the two views, CSS px.
-    Resized { side: f64 },
     /// The whole view at once: automation, or the address.
     SetState(Box<super::ViewState>),
 

@@ -55,7 +55,7 @@ impl App {
                 self.stale.pattern = true;
             }
             Event::Enter(field, text) => self.enter(field, &text, effects),
-            Event::Resized { side } => self.side = side,
+            Event::ForgetEntry => self.wrong_entry = None,
             Event::SetState(state) => self.set_state(*state, effects),
             _ => {}
         }

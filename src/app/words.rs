@@ -290,21 +290,21 @@ impl App {
     /// Why the GPU is not used, and what can be done; `None` when it is.
     pub fn gpu_notice(&self) -> Option<Error> {
         let computer = &self.computer;
-        let action = "Use the processor, or turn the GPU on: chrome://settings/system, “Use graphics acceleration”";
+        let turn_on = "The GPU is turned on at chrome://settings/system, “Use graphics acceleration when available”";
         match computer.gpu {
-            GpuSupport::Software => Some(
-                Error::new(Kind::Gpu, "software_adapter", "Only a software adapter is offered")
-                    .at(&computer.adapter)
-                    .expected("a GPU")
-                    .found("an adapter that computes on the processor: results are the same, a large set takes minutes")
-                    .action(action),
-            ),
+            GpuSupport::Software => {
+                let found = format!("{}, which computes on the processor", computer.adapter);
+                Some(
+                    Error::new(Kind::Gpu, "software_adapter", "No GPU is offered")
+                        .found(found)
+                        .action(format!("Results are the same; a large set takes minutes. {turn_on}")),
+                )
+            }
             GpuSupport::None => Some(
                 Error::new(Kind::Gpu, "no_webgpu", "No WebGPU here")
                     .at(&computer.reason)
-                    .expected("WebGPU: Chrome or Edge 113 or later")
-                    .found("not offered")
-                    .action(action),
+                    .expected("Chrome or Edge 113 or later")
+                    .action(format!("The processor gives the same results; a large set takes minutes. {turn_on}")),
             ),
             _ => None,
         }
@@ -483,7 +483,7 @@ pub fn actions(error: &Error) -> Vec<(&'static str, Command)> {
 }
 
 pub fn is_about_scan(error: &Error) -> bool {
-    error.key.starts_with("scan_") || error.key == "surplus"
+    error.key.starts_with("scan_") || matches!(&*error.key, "surplus" | "deficit")
 }
 
 /// Whether it is only worth knowing: it makes the set neither partial nor a guess.

@@ -17,6 +17,8 @@ mod theme;
 
 pub use shell::{Automation, Shell, start};
 
+use std::rc::Rc;
+
 use wasm_bindgen::JsValue;
 use web_sys::Element;
 
@@ -31,7 +33,7 @@ use shelf::Shelf;
 
 /// All that is drawn, and what was drawn last.
 pub struct Page {
-    dom: Dom,
+    dom: Rc<Dom>,
     canvases: [Canvas; 2],
     feet: [Foot; 2],
     shelf: Shelf,
@@ -55,7 +57,7 @@ impl Page {
     /// # Errors
     /// Names what is not in `index.html`.
     pub fn new() -> Result<Self, JsValue> {
-        let dom = Dom::new()?;
+        let dom = Rc::new(Dom::new()?);
         let canvases = [Canvas::new(&dom, Panel::Image)?, Canvas::new(&dom, Panel::Pattern)?];
         let feet = [Foot::new(&dom, Panel::Image)?, Foot::new(&dom, Panel::Pattern)?];
         let shelf = Shelf::new(&dom)?;
@@ -63,8 +65,8 @@ impl Page {
         Ok(Self { dom, canvases, feet, shelf, labels: Labels::default() })
     }
 
-    pub fn dom(&self) -> &Dom {
-        &self.dom
+    pub fn dom(&self) -> Rc<Dom> {
+        self.dom.clone()
     }
 
     /// Side of a view, CSS px; 0 while none is shown.

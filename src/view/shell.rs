@@ -11,7 +11,7 @@ use wasm_bindgen::{JsCast, JsValue, closure::Closure};
 use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::{Document, Element, HtmlElement, HtmlInputElement};
 
-use super::{Page, files, input, sheets};
+use super::{Page, dom::Dom, files, input, sheets};
 use crate::{
     Error, Kind, Result,
     app::{
@@ -28,8 +28,9 @@ use crate::{
 pub struct Shell {
     pub session: Rc<Session>,
     app: RefCell<App>,
+    /// Borrowed by [`Shell::frame`] alone; whoever answers an event uses `dom`.
     page: RefCell<Page>,
-    document: Document,
+    dom: Rc<Dom>,
     queue: RefCell<VecDeque<Event>>,
     at_work: Cell<bool>,
     frame_is_due: Cell<bool>,
@@ -58,12 +59,12 @@ const ADDRESS_REST_MS: f64 = 500.0;
 /// Names what is not in `index.html`.
 pub fn start(session: Rc<Session>) -> Result<Rc<Shell>, JsValue> {
     let page = Page::new()?;
-    let document = page.dom().document.clone();
+    let dom = page.dom();
     let shell = Rc::new(Shell {
         session,
         app: RefCell::default(),
         page: RefCell::new(page),
-        document,
+        dom: dom.clone(),
         queue: RefCell::default(),
         at_work: Cell::new(false),
         frame_is_due: Cell::new(false),
@@ -79,29 +80,31 @@ pub fn start(session: Rc<Session>) -> Result<Rc<Shell>, JsValue> {
             shell.frame();
         }
     }));
-    super::theme::take_kept(&shell.page.borrow().dom.window, &shell.document);
+    super::theme::take_kept(&dom.window, &dom.document);
     let names = crate::app::state::PatternOf::ALL.map(crate::app::state::PatternOf::name);
-    super::foot::fill(shell.page.borrow().dom(), "pattern-of", &names)?;
+    super::foot::fill(&dom, "pattern-of", &names)?;
     input::listen(&shell)?;
     files::listen(&shell)?;
     super::loading::listen(&shell);
-    let hash = shell.page.borrow().dom.window.location().hash().unwrap_or_default();
+    let hash = dom.window.location().hash().unwrap_or_default();
     if let Some(state) = ViewState::from_hash(&hash) {
         shell.send(Event::SetState(Box::new(state)));
     }
-    let window = shell.page.borrow().dom.window.clone();
-    input::on(&shell, &window, "resize", |shell, _: web_sys::Event| shell.ask_for_frame())?;
+    input::on(&shell, &dom.window, "resize", |shell, _: web_sys::Event| shell.ask_for_frame())?;
     shell.ask_for_frame();
     Ok(shell)
 }
 
 impl Shell {
-    /// Takes an event: now, or after the one that is being taken.
+    /// Takes an event: now, or after what is being done.
     pub fn send(self: &Rc<Self>, event: Event) {
         self.queue.borrow_mut().push_back(event);
-        if self.at_work.replace(true) {
-            return;
+        if !self.at_work.replace(true) {
+            self.drain();
         }
+    }
+
+    fn drain(self: &Rc<Self>) {
         while let Some(event) = self.next_event() {
             let effects = self.app.borrow_mut().update(self.now_ms(), event);
             for effect in effects {
@@ -140,22 +143,21 @@ impl Shell {
     }
 
     pub fn document(&self) -> Document {
-        self.document.clone()
+        self.dom.document.clone()
     }
 
     /// The element with this id, as `T`.
     pub fn by_id<T: JsCast>(&self, id: &str) -> Result<T, JsValue> {
-        self.page.borrow().dom.by_id(id)
+        self.dom.by_id(id)
     }
 
     pub fn has_focus(&self, element: &Element) -> bool {
-        self.document.active_element().as_ref() == Some(element)
+        self.dom.document.active_element().as_ref() == Some(element)
     }
 
     /// A wrong entry is put back.
     pub fn forget_entry(self: &Rc<Self>) {
-        self.app.borrow_mut().wrong_entry = None;
-        self.ask_for_frame();
+        self.send(Event::ForgetEntry);
     }
 
     pub fn close_menu(&self) {
@@ -183,24 +185,35 @@ impl Shell {
 
     fn frame(self: &Rc<Self>) {
         self.frame_is_due.set(false);
+        // Writing into the page may cause events; they wait until it is drawn.
+        self.at_work.set(true);
+        let is_due = self.draw();
+        let has_events = !self.queue.borrow().is_empty();
+        self.at_work.set(false);
+        if has_events {
+            self.at_work.set(true);
+            self.drain();
+        } else if is_due {
+            self.ask_for_frame();
+        }
+    }
+
+    /// Draws the page. Whether it has to be drawn again without an event.
+    fn draw(&self) -> bool {
         let now_ms = self.now_ms();
         let mut page = self.page.borrow_mut();
         let side = page.side();
-        if side > 0.0 && side != self.app.borrow().side {
-            let _ = self.app.borrow_mut().update(now_ms, Event::Resized { side });
+        if side > 0.0 {
+            self.app.borrow_mut().side = side;
         }
         let more = self.app.borrow_mut().frame(now_ms);
         let app = self.app.borrow();
-        let shown_before = page.side() > 0.0;
         let label_is_due = page.draw(&app, now_ms);
-        let resized = page.side() > 0.0 && !shown_before;
+        // The panels have just appeared, or a card has changed their size.
+        let is_resized = page.side() != side;
         let address_is_due = self.write_address(&app, now_ms);
-        drop(page);
         self.tell_presented(&app);
-        drop(app);
-        if more || label_is_due || resized || address_is_due {
-            self.ask_for_frame();
-        }
+        more || label_is_due || is_resized || address_is_due
     }
 
     fn tell_presented(&self, app: &App) {
@@ -227,7 +240,7 @@ impl Shell {
         if now_ms - address.written_ms < ADDRESS_REST_MS {
             return true;
         }
-        if let Ok(history) = self.page.borrow().dom.window.history() {
+        if let Ok(history) = self.dom.window.history() {
             // A browser that refuses only leaves the address as it was.
             let _ = history.replace_state_with_url(&JsValue::NULL, "", Some(&format!("#{hash}")));
         }
@@ -266,8 +279,7 @@ impl Shell {
     }
 
     fn obey(self: &Rc<Self>, command: Command) {
-        let page = self.page.borrow();
-        let dom = page.dom();
+        let dom = &self.dom;
         let click = |id: &str| {
             if let Ok(input) = dom.by_id::<HtmlInputElement>(id) {
                 input.click();
@@ -292,7 +304,7 @@ impl Shell {
             }
             Command::Keys => sheets::toggle(dom, "keys"),
             Command::CloseDialog => sheets::close_all(dom),
-            Command::Theme => super::theme::change(&dom.window, &self.document),
+            Command::Theme => super::theme::change(&dom.window, &dom.document),
             Command::CopyInformation => self.copy_information(),
             _ => {}
         }
@@ -309,7 +321,7 @@ impl Shell {
         let written = window.navigator().clipboard().write_text(&text);
         spawn_local(async move {
             let words = if JsFuture::from(written).await.is_ok() { "Copied" } else { "The browser does not allow copying" };
-            shell.page.borrow().dom().text("copy-information", words);
+            shell.dom.text("copy-information", words);
         });
     }
 }

@@ -123,7 +123,9 @@ enum Plan {
         master: usize,
         links: Links,
     },
-    Virtual { image: Box<Image> },
+    Virtual {
+        image: Box<Image>,
+    },
     /// Data files without a master; several of one stem are one set.
     Plain {
         images: Vec<Image>,

@@ -68,14 +68,7 @@ impl Context {
         let facts = AdapterFacts::of_page(&device, &adapter.get_info(), has_timestamps);
         #[cfg(not(target_arch = "wasm32"))]
         let facts = AdapterFacts::of(&adapter.get_info(), has_timestamps);
-        Ok(Self {
-            device,
-            queue,
-            adapter: facts,
-            limits,
-            ledger: Arc::default(),
-            trouble,
-        })
+        Ok(Self { device, queue, adapter: facts, limits, ledger: Arc::default(), trouble })
     }
 
     /// The same device, its ledger and its errors, under other limits than it was made with: tighter ones.

@@ -1,10 +1,10 @@
 // Sentinels: values that are no counts. Unsigned: all planes 1; signed: the top plane 1.
 // One invocation takes every 32nd plane word of one frame; 32 of them, a team, make a frame.
 
-/// Number of good pixels (outside the mask), then the good pixels of every block.
+/// The good pixels (outside the mask) of every block.
 @group(0) @binding(4) var<storage, read> good: array<u32>;
-/// For every block the pixels that are no sentinel in some frame which is not all sentinel; then
-/// frame -> sentinels among its good pixels.
+/// For every block the pixels that are no sentinel in some frame; then frame -> sentinels among its good
+/// pixels. (A frame whose good pixels are all sentinel adds nothing to the former.)
 @group(0) @binding(5) var<storage, read_write> found: array<atomic<u32>>;
 
 const TEAM = 32u;
@@ -41,7 +41,7 @@ fn count_frame(slot: u32, lane: u32) -> u32 {
         }
         for (var word = lane; word < plane_words_of(block); word += TEAM) {
             let here = sentinels(record, word, map_words_of(block));
-            count += countOneBits(here & good[1u + block * shape.plane_words + word]);
+            count += countOneBits(here & good[block * shape.plane_words + word]);
         }
     }
     return count;
@@ -71,6 +71,7 @@ fn main(
     var count = 0u;
     if has_data {
         count = count_frame(slot, lane % TEAM);
+        note_counts(slot, lane % TEAM);
     }
     partial[lane] = count;
     for (var step = TEAM / 2u; step > 0u; step /= 2u) {
@@ -80,16 +81,7 @@ fn main(
             partial[lane] += partial[lane + step];
         }
     }
-    // The frame's count is visible to its team.
-    workgroupBarrier();
-    if !has_data {
-        return;
-    }
-    let total = partial[lane / TEAM * TEAM];
-    if lane % TEAM == 0u {
-        atomicStore(&found[shape.blocks * shape.plane_words + frame_of(slot)], total);
-    }
-    if total != good[0] || total == 0u {
-        note_counts(slot, lane % TEAM);
+    if has_data && lane % TEAM == 0u {
+        atomicStore(&found[shape.blocks * shape.plane_words + frame_of(slot)], partial[lane]);
     }
 }

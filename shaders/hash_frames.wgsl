@@ -17,7 +17,7 @@ fn is_chosen(slot: u32) -> bool {
         return false;
     }
     let frame = frame_of(slot);
-    return (chosen[frame / 32u] >> (frame % 32u) & 1u) == 1u;
+    return ((chosen[frame / 32u] >> (frame % 32u)) & 1u) == 1u;
 }
 
 fn mix(seed: u32) -> u32 {
@@ -48,7 +48,7 @@ fn hash_block(slot: u32, block: u32, lane: u32) -> vec2u {
         let map = map_at(record, plane, map_words);
         for (var i = 0u; i < map_words; i++) {
             let found = words[map + i];
-            if (found >> lane & 1u) == 1u {
+            if ((found >> lane) & 1u) == 1u {
                 let word = words[at + countOneBits(found & below)];
                 hash += weight(plane) * hash_word(word, block * shape.block_px + 32u * (32u * i + lane));
             }

@@ -48,7 +48,7 @@ fn decoded_word(base: u32, at: u32, last_word: u32) -> u32 {
     let shift = (at & 3u) * 8u;
     let low = decoded[base + word];
     let high = decoded[base + min(word + 1u, last_word)];
-    return select(low >> shift | high << (32u - shift), low, shift == 0u);
+    return select((low >> shift) | (high << (32u - shift)), low, shift == 0u);
 }
 
 // Four bytes of a match from `at` bytes behind its begin on, where its period is `offset` bytes from
@@ -151,10 +151,10 @@ fn main(
                     let word = input >> 2u;
                     let shift = (input & 3u) * 8u;
                     let next = compressed[word + 1u];
-                    let low = select(compressed[word] >> shift | next << (32u - shift), compressed[word], shift == 0u);
-                    let high = select(next >> shift | compressed[word + 2u] << (32u - shift), next, shift == 0u);
+                    let low = select((compressed[word] >> shift) | (next << (32u - shift)), compressed[word], shift == 0u);
+                    let high = select((next >> shift) | (compressed[word + 2u] << (32u - shift)), next, shift == 0u);
                     let token = low & 255u;
-                    var literals = Length(token >> 4u & 15u, input + 1u, false);
+                    var literals = Length(token >> 4u, input + 1u, false);
                     if literals.bytes == 15u {
                         literals = extended(15u, literals.input, end);
                     }
@@ -171,7 +171,7 @@ fn main(
                         if run <= 4u {
                             let at = mine * 4u;
                             if at < behind {
-                                let bytes = keep(low >> 8u | high << 24u, run);
+                                let bytes = keep((low >> 8u) | (high << 24u), run);
                                 let piece = select(bytes >> ((at - output) * 8u), bytes << ((output - at) * 8u), at <= output);
                                 if piece != 0u {
                                     decoded[base + mine] |= piece;
@@ -202,9 +202,9 @@ fn main(
                         } else {
                             if run <= 2u {
                                 let skip = (run + 1u) * 8u;
-                                offset = (low >> skip | high << (32u - skip)) & 0xFFFFu;
+                                offset = ((low >> skip) | (high << (32u - skip))) & 0xFFFFu;
                             } else if run <= 4u {
-                                offset = high >> ((run - 3u) * 8u) & 0xFFFFu;
+                                offset = (high >> ((run - 3u) * 8u)) & 0xFFFFu;
                             } else {
                                 offset = compressed_word(input) & 0xFFFFu;
                             }

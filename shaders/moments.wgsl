@@ -64,7 +64,7 @@ fn block_moments(slot: u32, block: u32, lane: u32) -> Moments {
             let map = map_at(record, plane, map_words);
             for (var i = 0u; i < map_words; i++) {
                 let found = words[map + i];
-                if (found >> lane & 1u) == 1u {
+                if ((found >> lane) & 1u) == 1u {
                     let word = 32u * i + lane;
                     let wanted = detector[mask + word];
                     if wanted != 0u {

@@ -32,7 +32,7 @@ fn nth_bit(bits: u32, rank: u32) -> u32 {
     var place = 0u;
     var below = rank;
     for (var width = 16u; width > 0u; width >>= 1u) {
-        let low = countOneBits(bits >> place & ((1u << width) - 1u));
+        let low = countOneBits((bits >> place) & ((1u << width) - 1u));
         if below >= low {
             below -= low;
             place += width;

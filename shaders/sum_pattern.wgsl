@@ -25,7 +25,7 @@ fn is_chosen(slot: u32) -> bool {
         return false;
     }
     let frame = frame_of(slot);
-    return (chosen[frame / 32u] >> (frame % 32u) & 1u) == 1u;
+    return ((chosen[frame / 32u] >> (frame % 32u)) & 1u) == 1u;
 }
 
 // The pixels at `bit` of the 4 words from `first` on, sign-extended; `first` is a multiple of 4.
@@ -37,7 +37,7 @@ fn four_pixels(record: u32, first: u32, bit: u32, map_words: u32) -> vec4u {
         if start != end {
             let map = map_at(record, plane, map_words);
             let found = words[map + first / 32u];
-            let here = vec4u(found >> (first % 32u)) >> vec4u(0u, 1u, 2u, 3u) & vec4u(1u);
+            let here = (vec4u(found >> (first % 32u)) >> vec4u(0u, 1u, 2u, 3u)) & vec4u(1u);
             if any(here != vec4u(0u)) {
                 var at = data_at(record, map_words) + start + countOneBits(found & ((1u << (first % 32u)) - 1u));
                 for (var i = 0u; i < first / 32u; i++) {
@@ -47,7 +47,7 @@ fn four_pixels(record: u32, first: u32, bit: u32, map_words: u32) -> vec4u {
                 let two = at + here.x;
                 let three = two + here.y;
                 let found_words = vec4u(words[at], words[two], words[three], words[three + here.z]);
-                value += weight(plane) * (found_words >> vec4u(bit) & here);
+                value += weight(plane) * ((found_words >> vec4u(bit)) & here);
             }
         }
         start = end;

@@ -29,7 +29,7 @@ fn block_sum(slot: u32, block: u32, lane: u32) -> vec2u {
             let map = map_at(record, plane, map_words);
             for (var i = 0u; i < map_words; i++) {
                 let found = words[map + i];
-                if (found >> lane & 1u) == 1u {
+                if ((found >> lane) & 1u) == 1u {
                     let wanted = detector[mask + 32u * i + lane];
                     if wanted != 0u {
                         ones += countOneBits(words[at + countOneBits(found & below)] & wanted);

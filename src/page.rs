@@ -42,7 +42,9 @@ pub async fn run() {
 fn tuning(tune: Option<&str>) -> Tuning {
     let mut knobs = serde_json::to_value(Tuning::for_machine(load::cores())).unwrap_or_default();
     let changes = tune.and_then(|tune| serde_json::from_str::<serde_json::Value>(tune).ok());
-    if let (Some(knobs), Some(changes)) = (knobs.as_object_mut(), changes.as_ref().and_then(|changes| changes.as_object())) {
+    if let (Some(knobs), Some(changes)) =
+        (knobs.as_object_mut(), changes.as_ref().and_then(|changes| changes.as_object()))
+    {
         knobs.extend(changes.clone());
     }
     serde_json::from_value(knobs).unwrap_or_else(|cause| {

@@ -1,10 +1,16 @@
 //! No input makes the reader panic, hang or allocate without end: files cut at every byte, and with bytes
 //! changed at random. The files are made by `tests/data/robustness/make_files.py`.
 
-use std::time::{Duration, Instant};
+use std::{
+    cell::RefCell,
+    time::{Duration, Instant},
+};
 
 use planescope::{
-    acquisition::report::{Report, Request, inspect},
+    acquisition::{
+        self,
+        report::{Report, Request, inspect},
+    },
     source::{ByteSource, Bytes},
 };
 use proptest::prelude::*;
@@ -40,6 +46,48 @@ fn every_truncation_ends_in_words() {
     }
 }
 
+/// Bytes that remember where frames were read from.
+struct Watched {
+    bytes: Bytes,
+    reads: RefCell<Vec<u64>>,
+}
+
+impl ByteSource for Watched {
+    fn name(&self) -> &str {
+        self.bytes.name()
+    }
+
+    fn len_bytes(&self) -> u64 {
+        self.bytes.len_bytes()
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> planescope::Result<()> {
+        self.reads.borrow_mut().push(offset);
+        self.bytes.read_at(offset, buffer)
+    }
+}
+
+#[test]
+fn each_chunk_is_decoded_once_and_batches_begin_with_chunks() {
+    let bytes = Bytes { name: "new.h5".to_owned(), bytes: NEW.to_vec() };
+    let watched = Watched { bytes, reads: RefCell::default() };
+    let sources: [&dyn ByteSource; 1] = [&watched];
+    let sets = acquisition::read(&sources).expect("the file is sound");
+    watched.reads.borrow_mut().clear();
+    let decoded = acquisition::decode(&sets[0], &sources, 0..16).expect("bytes in memory can be read");
+    assert_eq!((decoded.pixels.len(), decoded.failed.len(), decoded.missing.len()), (16 * 8 * 9 * 2, 0, 0));
+    let mut reads = watched.reads.take();
+    let count = reads.len();
+    reads.sort_unstable();
+    reads.dedup();
+    // 4 chunks of a frame, 8 halves of frames, 4 of two half frames, 1 of all.
+    assert_eq!((reads.len(), count), (17, 17));
+    // The tree's chunks hold two frames each, the single chunk four.
+    let batches = sets[0].batches(1);
+    let lens: Vec<u32> = batches.iter().map(|batch| batch.end - batch.start).collect();
+    assert_eq!(lens, [1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 4]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 3000, ..ProptestConfig::default() })]
 
@@ -60,7 +108,8 @@ proptest! {
 }
 
 fn report(files: &[(&str, &[u8])]) -> Report {
-    let files: Vec<Bytes> = files.iter().map(|(name, bytes)| Bytes { name: (*name).to_owned(), bytes: bytes.to_vec() }).collect();
+    let files: Vec<Bytes> =
+        files.iter().map(|(name, bytes)| Bytes { name: (*name).to_owned(), bytes: bytes.to_vec() }).collect();
     let sources: Vec<&dyn ByteSource> = files.iter().map(|file| file as &dyn ByteSource).collect();
     let started = Instant::now();
     let report = inspect(&sources, Request { has_hashes: true }).expect("bytes in memory can be read");

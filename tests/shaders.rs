@@ -91,3 +91,60 @@ fn uniform_structs_have_the_offsets_that_rust_says() {
         assert_eq!((ty.name.as_deref(), *span as usize), (Some(uniform.name), uniform.bytes), "{}", spec.name);
     }
 }
+
+/// Chrome refuses `a >> b & c`, which naga accepts: operands of `&`, `|`, `^` and of shifts are unary
+/// expressions (<https://www.w3.org/TR/WGSL/#operator-precedence-associativity>).
+#[test]
+fn bitwise_operators_are_not_mixed_without_parentheses() {
+    for spec in PASSES {
+        for (line, text) in (1..).zip(spec.source.lines()) {
+            assert!(!mixes_operators(text), "{}, line {line}: {}", spec.name, text.trim());
+        }
+    }
+    for mixed in ["x = a >> b & c;", "f(a | b << c)", "a & b == c", "a + b << c", "x = a & b | c;"] {
+        assert!(mixes_operators(mixed), "{mixed}");
+    }
+    for clear in [
+        "x = (a >> b) & c; // a & b | c",
+        "f(&a[i >> 2u], b << (c & 3u), d | e | f)",
+        "a << b < c && d",
+        "a -= -1 << 2u;",
+    ] {
+        assert!(!mixes_operators(clear), "{clear}");
+    }
+}
+
+/// True when a bitwise operator or a shift stands beside another operator in the same parentheses.
+fn mixes_operators(line: &str) -> bool {
+    let code = line.split("//").next().unwrap_or_default();
+    let spaced = code.replace(['(', '['], " ( ").replace([')', ']'], " ) ").replace([',', ';', '{', '}'], " , ");
+    // One list of binary operators for each open parenthesis.
+    let mut open = vec![Vec::new()];
+    for token in spaced.split_whitespace() {
+        match token {
+            "(" => open.push(Vec::new()),
+            ")" if open.len() > 1 && mixed(&open.pop().unwrap_or_default()) => return true,
+            "," | "=" | "&&" | "||" | "return" | ")" => {}
+            "&" | "|" | "^" | "<<" | ">>" | "+" | "-" | "*" | "/" | "%" | "==" | "!=" | "<" | ">" | "<=" | ">=" => {
+                if let Some(operators) = open.last_mut() {
+                    operators.push(token.to_owned());
+                }
+                continue;
+            }
+            _ => continue,
+        }
+        if token != "(" && token != ")" && open.last_mut().is_some_and(|operators| mixed(&std::mem::take(operators))) {
+            return true;
+        }
+    }
+    open.iter().any(|operators| mixed(operators))
+}
+
+fn mixed(operators: &[String]) -> bool {
+    let is_bitwise = |operator: &String| ["&", "|", "^"].contains(&operator.as_str());
+    let is_shift = |operator: &String| ["<<", ">>"].contains(&operator.as_str());
+    let is_relation = |operator: &String| ["==", "!=", "<", ">", "<=", ">="].contains(&operator.as_str());
+    let differ = operators.iter().any(|operator| operator != &operators[0]);
+    let shifted = operators.split(is_relation).any(|side| side.iter().any(is_shift) && side.len() > 1);
+    differ && operators.iter().any(is_bitwise) || shifted
+}

@@ -39,5 +39,5 @@ const NO_BLOCK = 0xFFFFFFFFu;
 
 // Fault words count downwards, so that 0 is none and the largest is the fault of the lowest block.
 fn fault_word(fault: u32, block: u32) -> u32 {
-    return ~(block << 8u | fault);
+    return ~((block << 8u) | fault);
 }

@@ -6,14 +6,14 @@ fn compressed_word(at: u32) -> u32 {
     if shift == 0u {
         return low;
     }
-    return low >> shift | compressed[word + 1u] << (32u - shift);
+    return (low >> shift) | (compressed[word + 1u] << (32u - shift));
 }
 
 fn compressed_byte(at: u32) -> u32 {
-    return compressed[at >> 2u] >> ((at & 3u) * 8u) & 255u;
+    return (compressed[at >> 2u] >> ((at & 3u) * 8u)) & 255u;
 }
 
 fn compressed_big_endian(at: u32) -> u32 {
     let word = compressed_word(at);
-    return word << 24u | (word & 0xFF00u) << 8u | word >> 8u & 0xFF00u | word >> 24u;
+    return (word << 24u) | ((word & 0xFF00u) << 8u) | ((word >> 8u) & 0xFF00u) | (word >> 24u);
 }

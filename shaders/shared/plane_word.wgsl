@@ -55,7 +55,7 @@ fn plane_word(source: Source, plane: u32, index: u32) -> u32 {
     if index == tail_px >> 5u {
         for (var i = 0u; i < source.tail_px; i++) {
             let byte = compressed_byte(source.tail + i * batch.pixel_bytes + (plane >> 3u));
-            word |= (byte >> (plane & 7u) & 1u) << ((tail_px & 31u) + i);
+            word |= ((byte >> (plane & 7u)) & 1u) << ((tail_px & 31u) + i);
         }
     }
     return word;

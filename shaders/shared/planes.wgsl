@@ -92,7 +92,7 @@ fn pixel_of(record: u32, pixel: u32, map_words: u32) -> u32 {
         let end = words[record + plane + 1u];
         if start != end {
             let word = plane_word(record, plane, start, pixel / 32u, map_words);
-            value += weight(plane) * (word >> (pixel % 32u) & 1u);
+            value += weight(plane) * ((word >> (pixel % 32u)) & 1u);
         }
         start = end;
     }

@@ -60,8 +60,10 @@ impl Acquisition {
         for run in self.readable() {
             let mut next = run.start;
             while next < run.end {
-                let end = self.batch_end(next, run.end, some(bytes)).or_else(|| self.batch_end(next, run.end, some(BATCH_BYTES)));
-                let end = end.unwrap_or_else(|| run.end.min(next.saturating_add(some(BATCH_BYTES))));
+                let most = run.end.min(next.saturating_add(some(bytes.max(BATCH_BYTES))));
+                let end = self.batch_end(next, run.end, some(bytes));
+                let longer = || (next + 1..most).find(|frame| begins_chunks(self.tiles(), *frame));
+                let end = end.or_else(longer).unwrap_or(most);
                 batches.push(next..end);
                 next = end;
             }

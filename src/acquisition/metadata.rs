@@ -3,7 +3,11 @@
 //! Field names are those of NXmx (<https://manual.nexusformat.org/classes/applications/NXmx.html>) and of
 //! DECTRIS' file writer (<https://github.com/dectris/documentation>).
 
-use super::{BadPixels, Calibration, Fact, scan::{ScanHints, shape_of}, values::Metadata};
+use super::{
+    BadPixels, Calibration, Fact,
+    scan::{ScanHints, shape_of},
+    values::Metadata,
+};
 use crate::{
     Error, Kind,
     hdf5::Target,
@@ -25,7 +29,8 @@ pub fn bad_pixels(master: &Metadata, detector: Detector, channel: Option<&str>, 
         let Some((dataset, elements)) = master.elements(&path) else { continue };
         let dims = &dataset.space.dims;
         let pixels = detector.pixels() as usize;
-        let is_frame = dims.len() >= 2 && dims[dims.len() - 2..] == [u64::from(detector.rows), u64::from(detector.cols)];
+        let is_frame =
+            dims.len() >= 2 && dims[dims.len() - 2..] == [u64::from(detector.rows), u64::from(detector.cols)];
         let values = dataset.datatype.little_endian().integers(&elements);
         if !is_frame || values.is_empty() || pixels == 0 {
             notices.push(

@@ -123,7 +123,9 @@ enum Plan {
         master: usize,
         links: Links,
     },
-    Virtual { image: Box<Image> },
+    Virtual {
+        image: Box<Image>,
+    },
     /// Data files without a master; several of one stem are one set.
     Plain {
         images: Vec<Image>,
@@ -147,12 +149,15 @@ fn plan(picked: &Picked, refused: &mut Vec<Refused>) -> Vec<Plan> {
             links.push((place, found));
         }
     }
+    // A master whose links lead nowhere may hold the frames itself.
+    let masters: HashSet<usize> = links.iter().map(|(place, _)| *place).collect();
+    links.retain_mut(|(master, links)| {
+        links.find(picked, *master, |place| masters.contains(&place));
+        links.picked().next().is_some() || picked.metadata(*master).is_none_or(|master| !holds_frames(&master))
+    });
     let masters: HashSet<usize> = links.iter().map(|(place, _)| *place).collect();
     let mut taken = masters.clone();
-    for (master, links) in &mut links {
-        links.find(picked, *master, |place| masters.contains(&place));
-        taken.extend(links.picked());
-    }
+    links.iter().for_each(|(_, links)| taken.extend(links.picked()));
     let mut plans: Vec<Plan> = links.into_iter().map(|(master, links)| Plan::Linked { master, links }).collect();
     let mut images = Vec::new();
     for (place, file) in picked.all().filter(|(place, _)| !taken.contains(place)).collect::<Vec<_>>() {
@@ -174,6 +179,10 @@ fn plan(picked: &Picked, refused: &mut Vec<Refused>) -> Vec<Plan> {
     }
     plans.extend(by_stem.into_values().map(|images| Plan::Plain { images }));
     plans
+}
+
+fn holds_frames(master: &Metadata) -> bool {
+    master.dataset(USUAL).is_some_and(|dataset| dataset.space.dims.len() > 1)
 }
 
 /// A file that is shorter than it says explains its other faults.

@@ -64,11 +64,13 @@ pub fn grip_at(shape: &DetectorShape, at: [f64; 2], reach: f64) -> Option<Grip> 
     let near = |edge: f64| edge.abs() <= reach / 2.0;
     let r = distance(centre_of(shape)?, at);
     match shape {
-        DetectorShape::Disc { outer, .. } | DetectorShape::Annulus { outer, .. } if near(r - outer) => Some(Grip::Outer),
-        DetectorShape::Annulus { inner, .. } if near(r - inner) => Some(Grip::Inner),
-        DetectorShape::Disc { outer, .. } | DetectorShape::Annulus { outer, .. } | DetectorShape::Wedge { outer, .. } => {
-            (r < *outer).then_some(Grip::Body)
+        DetectorShape::Disc { outer, .. } | DetectorShape::Annulus { outer, .. } if near(r - outer) => {
+            Some(Grip::Outer)
         }
+        DetectorShape::Annulus { inner, .. } if near(r - inner) => Some(Grip::Inner),
+        DetectorShape::Disc { outer, .. }
+        | DetectorShape::Annulus { outer, .. }
+        | DetectorShape::Wedge { outer, .. } => (r < *outer).then_some(Grip::Body),
         DetectorShape::Rect { centre, height, width } => {
             let (down, across) = ((at[0] - centre[0]).abs() - height / 2.0, (at[1] - centre[1]).abs() - width / 2.0);
             match (near(down), near(across)) {
@@ -180,9 +182,9 @@ pub fn as_rect(shape: &DetectorShape) -> DetectorShape {
 /// Centre and reach.
 fn place(shape: &DetectorShape) -> ([f64; 2], f64) {
     let reach = match shape {
-        DetectorShape::Disc { outer, .. } | DetectorShape::Annulus { outer, .. } | DetectorShape::Wedge { outer, .. } => {
-            *outer
-        }
+        DetectorShape::Disc { outer, .. }
+        | DetectorShape::Annulus { outer, .. }
+        | DetectorShape::Wedge { outer, .. } => *outer,
         DetectorShape::Rect { height, width, .. } => height.min(*width) / 2.0,
         DetectorShape::Ellipse { half_rows, half_cols, .. } => half_rows.min(*half_cols),
         DetectorShape::Point { .. } | DetectorShape::Polygon { .. } | DetectorShape::Mask { .. } => 8.0,

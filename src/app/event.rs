@@ -18,7 +18,9 @@ pub enum Event {
     /// The adapter is known.
     Computer(Computer),
     /// Files were handed over; their metadata is being read.
-    Opening { files: u32 },
+    Opening {
+        files: u32,
+    },
     /// Several sets were dropped together: the user chooses.
     Choice(Vec<Rc<Acquisition>>),
     /// A set is open; none of its patterns is decoded yet. Sent by `Handle::opened`.
@@ -46,17 +48,39 @@ pub enum Event {
     Do(Command),
     /// A panel was focused or touched.
     Select(Panel),
-    Press { panel: Panel, at: [f64; 2], button: Button, reach: f64 },
-    Drag { at: [f64; 2], fine: bool, constrained: bool },
+    Press {
+        panel: Panel,
+        at: [f64; 2],
+        button: Button,
+        reach: f64,
+    },
+    Drag {
+        at: [f64; 2],
+        fine: bool,
+        constrained: bool,
+    },
     Release,
     /// The pointer is over a view, or left it.
     Hover(Option<(Panel, [f64; 2])>),
-    Wheel { panel: Panel, at: [f64; 2], delta: f64 },
+    Wheel {
+        panel: Panel,
+        at: [f64; 2],
+        delta: f64,
+    },
     /// A handle of the range was taken, or the span between both.
-    HoldLimit { panel: Panel, end: End },
+    HoldLimit {
+        panel: Panel,
+        end: End,
+    },
     /// The held limit is at this part of the histogram, 0 to 1.
-    DragLimit { position: f64 },
-    NudgeLimit { panel: Panel, end: End, steps: f64 },
+    DragLimit {
+        position: f64,
+    },
+    NudgeLimit {
+        panel: Panel,
+        end: End,
+        steps: f64,
+    },
     AutoRange(Panel),
     SetScale(Panel, Scale),
     SetMap(Panel, ColourMap),
@@ -70,7 +94,14 @@ pub enum Event {
     SetState(Box<super::ViewState>),
 
     // ---- the engine ----
-    Answered { set_id: u32, lane: Lane, answer: Result<Answer>, states: Vec<FrameState>, faults: Vec<FrameFault>, ms: f64 },
+    Answered {
+        set_id: u32,
+        lane: Lane,
+        answer: Result<Answer>,
+        states: Vec<FrameState>,
+        faults: Vec<FrameFault>,
+        ms: f64,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,7 +136,11 @@ pub enum Entry {
 
 /// What the page does for the user; given to `main` when the page starts.
 pub enum Effect {
-    Ask { set_id: u32, lane: Lane, ask: Ask },
+    Ask {
+        set_id: u32,
+        lane: Lane,
+        ask: Ask,
+    },
     Cancel,
     OpenDemo,
     UseCpu,

@@ -6,11 +6,14 @@ use super::{
     App, Level, Message,
     command::Command,
     event::{Answer, Effect, Event, Lane},
-    open_set::{Fit, Reading, OpenSet, Want},
+    open_set::{Fit, OpenSet, Reading, Want},
     state::{PatternOf, Product, Zoom},
     words,
 };
-use crate::{Error, Kind, Result, acquisition::Acquisition, engine::PatternSum,
+use crate::{
+    Error, Kind, Result,
+    acquisition::Acquisition,
+    engine::PatternSum,
     products::{Disc, find_disc},
 };
 

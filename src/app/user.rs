@@ -23,11 +23,24 @@ pub struct Hold {
 pub enum Held {
     Cursor,
     /// The grip, the shape when it was taken, and where (data px, [row, col]).
-    Detector { grip: Grip, shape: DetectorShape, inverted: bool, from: [f64; 2] },
+    Detector {
+        grip: Grip,
+        shape: DetectorShape,
+        inverted: bool,
+        from: [f64; 2],
+    },
     /// Where the pointer was last, CSS px.
-    Pan { panel: Panel, last: [f64; 2] },
+    Pan {
+        panel: Panel,
+        last: [f64; 2],
+    },
     /// A limit, and where on the histogram the span was taken.
-    Limit { panel: Panel, end: End, limits: Limits, from: Option<f64> },
+    Limit {
+        panel: Panel,
+        end: End,
+        limits: Limits,
+        from: Option<f64>,
+    },
 }
 
 /// Motion of the pointer that `Shift` leaves.
@@ -186,7 +199,8 @@ impl App {
             Panel::Image => {
                 let whole = |step: f64| step.abs().max(1.0).copysign(step) as i64 * i64::from(step != 0.0);
                 let shape = self.set.as_ref().map(OpenSet::shape);
-                let moved = |at: u32, by: f64, size: u32| (i64::from(at) + whole(by)).clamp(0, i64::from(size) - 1) as u32;
+                let moved =
+                    |at: u32, by: f64, size: u32| (i64::from(at) + whole(by)).clamp(0, i64::from(size) - 1) as u32;
                 if let Some(scan) = shape {
                     self.move_cursor(|[row, col], _| [moved(row, rows, scan.rows), moved(col, cols, scan.cols)]);
                 }
@@ -373,18 +387,22 @@ impl App {
             Entry::High(panel) => entry::value(text).and_then(|high| self.enter_limit(panel, None, Some(high))),
             Entry::Inner => units.length_px(text).and_then(|px| self.resize(|shape| set_inner(shape, px))),
             Entry::Outer => units.length_px(text).and_then(|px| self.resize(|shape| set_outer(shape, px))),
-            Entry::Width => units.length_px(text).and_then(|px| self.resize(|shape| {
-                if let DetectorShape::Rect { width, .. } = shape {
-                    *width = px;
-                }
-                Ok(())
-            })),
-            Entry::Height => units.length_px(text).and_then(|px| self.resize(|shape| {
-                if let DetectorShape::Rect { height, .. } = shape {
-                    *height = px;
-                }
-                Ok(())
-            })),
+            Entry::Width => units.length_px(text).and_then(|px| {
+                self.resize(|shape| {
+                    if let DetectorShape::Rect { width, .. } = shape {
+                        *width = px;
+                    }
+                    Ok(())
+                })
+            }),
+            Entry::Height => units.length_px(text).and_then(|px| {
+                self.resize(|shape| {
+                    if let DetectorShape::Rect { height, .. } = shape {
+                        *height = px;
+                    }
+                    Ok(())
+                })
+            }),
             Entry::CentreX => entry::position_px(text).map(|col| self.centre_on(None, Some(col))),
             Entry::CentreY => entry::position_px(text).map(|row| self.centre_on(Some(row), None)),
             Entry::ScanShape => entry::scan(text).map(|scan| self.set_scan(scan, effects)),
@@ -472,7 +490,9 @@ fn set_outer(shape: &mut DetectorShape, px: f64) -> Result<(), String> {
         DetectorShape::Annulus { inner, .. } | DetectorShape::Wedge { inner, .. } if px < *inner => {
             Err("the outer radius is at least the inner one".into())
         }
-        DetectorShape::Annulus { outer, .. } | DetectorShape::Wedge { outer, .. } | DetectorShape::Disc { outer, .. } => {
+        DetectorShape::Annulus { outer, .. }
+        | DetectorShape::Wedge { outer, .. }
+        | DetectorShape::Disc { outer, .. } => {
             *outer = px;
             Ok(())
         }

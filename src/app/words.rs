@@ -6,8 +6,8 @@ use super::{
     command::Command,
     detector::{centre_of, pixels},
     event::GpuSupport,
+    open_set::{OpenSet, Reading},
     pictures::{self, ComReference},
-    open_set::{Reading, OpenSet},
     state::{PatternOf, Product},
 };
 use crate::{
@@ -377,9 +377,8 @@ impl App {
     pub fn disc_rows(&self) -> Vec<Row> {
         let (Some(set), Some(disc)) = (&self.set, self.state.disc) else { return Vec::new() };
         let radius = self.detector_length(disc.radius);
-        let mut rows = vec![
-            Row::new("Disc", radius).remark(format!("at {:.1}, {:.1}", disc.centre[1], disc.centre[0])),
-        ];
+        let mut rows =
+            vec![Row::new("Disc", radius).remark(format!("at {:.1}, {:.1}", disc.centre[1], disc.centre[0]))];
         if let Some((shape, inverted)) = self.detector_shape() {
             let pixels = pixels(&shape, set.detector(), inverted).without(&set.bad).count();
             rows.push(Row::new("Takes", format!("{} px", count(pixels.into()))));
@@ -395,9 +394,7 @@ impl App {
     }
 
     pub fn com_rows(&self) -> Vec<Row> {
-        let Some((set, (_, moments))) =
-            self.set.as_ref().and_then(|set| Some((set, set.moments.as_ref()?)))
-        else {
+        let Some((set, (_, moments))) = self.set.as_ref().and_then(|set| Some((set, set.moments.as_ref()?))) else {
             return Vec::new();
         };
         let reference = ComReference::of(moments, set.signed());

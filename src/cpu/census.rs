@@ -7,7 +7,7 @@ use crate::engine::Census;
 /// [`super::planes::mask_words`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Pixels that are sentinel in every frame that is not all sentinel.
+    /// Good pixels that are sentinel in every frame.
     pub always: Vec<u32>,
     pub sentinel_frames: Vec<u32>,
     pub samples: u64,
@@ -21,17 +21,14 @@ impl Tally {
         Self { always: good.to_vec(), ..Self::default() }
     }
 
-    /// Takes in frame `frame` with `samples` sentinels in good pixels, `good` of them in all.
-    /// True when the frame is live: its sentinels then narrow down `always`.
-    pub fn count(&mut self, frame: u32, samples: u32, good: u32) -> bool {
+    /// Takes in frame `frame`, which has `samples` sentinels in its `good` good pixels.
+    pub fn count(&mut self, frame: u32, samples: u32, good: u32) {
         self.samples += u64::from(samples);
-        let dead = samples == good && good > 0;
-        if dead {
+        if samples == good && good > 0 {
             self.sentinel_frames.push(frame);
         } else {
             self.live_frames += 1;
         }
-        !dead
     }
 
     /// The census; `pixels` brings words from plane order into that of [`crate::engine::PixelSet`].
@@ -49,9 +46,9 @@ impl Tally {
 pub fn add(tally: &mut Tally, index: u32, frame: &FramePlanes, good: &[u32]) {
     let found = sentinels(frame);
     let samples = found.iter().zip(good).map(|(found, good)| (found & good).count_ones()).sum();
-    if tally.count(index, samples, good.iter().map(|word| word.count_ones()).sum()) {
-        tally.always.iter_mut().zip(found).for_each(|(always, found)| *always &= found);
-    }
+    tally.count(index, samples, good.iter().map(|word| word.count_ones()).sum());
+    // A frame whose good pixels are all sentinel changes nothing here.
+    tally.always.iter_mut().zip(found).for_each(|(always, found)| *always &= found);
 }
 
 /// The sentinel pixels of one frame, in the order of [`super::planes::mask_words`].

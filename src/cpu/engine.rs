@@ -20,7 +20,7 @@ use crate::{
 /// Gives the thread back to the page; called between slices.
 pub type Breathe = Box<dyn Fn() -> Pin<Box<dyn Future<Output = ()>>>>;
 
-/// Words of records that one slice reads: a few milliseconds in a page.
+/// Work of one slice, in words of planes looked at: a few milliseconds in a page.
 const SLICE_WORDS: u32 = 1 << 20;
 
 pub struct Engine {
@@ -79,7 +79,7 @@ impl Engine {
         let mask = mask_words(&self.layout, pixels);
         let valid = self.frames.borrow().valid();
         let mut sum = vec![0; valid.len()];
-        self.walk(&self.select(&Frames::All), |frame, planes| {
+        self.walk(&self.select(&Frames::All), 0, |frame, planes| {
             sum[frame as usize] = virtual_image::sum(&planes, &mask);
         })
         .await;
@@ -92,7 +92,7 @@ impl Engine {
         let valid = self.frames.borrow().valid();
         let zero = || vec![0; valid.len()];
         let mut moments = Moments { sum: zero(), sum_row: zero(), sum_col: zero(), valid };
-        self.walk(&self.select(&Frames::All), |frame, planes| {
+        self.walk(&self.select(&Frames::All), pixels.detector.pixels() / 4, |frame, planes| {
             let sums = moments::sums(&planes, &mask);
             let at = frame as usize;
             [moments.sum[at], moments.sum_row[at], moments.sum_col[at]] = sums;
@@ -112,7 +112,10 @@ impl Engine {
     /// Sum and maximum of every pixel over the valid frames of `frames`.
     pub async fn sum_pattern(&self, frames: &Frames) -> PatternSum {
         let mut total = sum_pattern::zero(&self.layout);
-        self.walk(&self.select(frames), |_, planes| sum_pattern::add(&mut total, &planes)).await;
+        self.walk(&self.select(frames), 2 * self.layout.detector.pixels(), |_, planes| {
+            sum_pattern::add(&mut total, &planes)
+        })
+        .await;
         total
     }
 
@@ -122,7 +125,10 @@ impl Engine {
         let mut tally = census::Tally::new(&good);
         let all: Vec<u32> = (0..self.frames.borrow().len()).collect();
         let decoded = self.frames.borrow().decoded(&all);
-        self.walk(&decoded, |frame, planes| census::add(&mut tally, frame, &planes, &good)).await;
+        self.walk(&decoded, self.layout.detector.pixels() / 2, |frame, planes| {
+            census::add(&mut tally, frame, &planes, &good)
+        })
+        .await;
         tally.census(|words| mask_pixels(&self.layout, words).words)
     }
 
@@ -130,7 +136,10 @@ impl Engine {
     pub async fn hash_frames(&self, frames: &[u32]) -> Vec<Option<u64>> {
         let decoded = self.frames.borrow().decoded(frames);
         let mut hashes = vec![None; self.frames.borrow().len() as usize];
-        self.walk(&decoded, |frame, planes| hashes[frame as usize] = Some(hash_frames::weighted64(&planes))).await;
+        self.walk(&decoded, 2 * self.layout.detector.pixels(), |frame, planes| {
+            hashes[frame as usize] = Some(hash_frames::weighted64(&planes))
+        })
+        .await;
         frames.iter().map(|&frame| hashes.get(frame as usize).copied().flatten()).collect()
     }
 
@@ -171,8 +180,9 @@ impl Engine {
         self.frames.borrow().select(frames)
     }
 
-    /// Visits the frames of the bit set `wanted` that are here now, in the order they came.
-    async fn walk(&self, wanted: &[u32], mut visit: impl FnMut(u32, FramePlanes<'_>)) {
+    /// Visits the frames of the bit set `wanted` that are here now, in the order they came. A visit costs
+    /// `frame_work` besides the words of the frame's records.
+    async fn walk(&self, wanted: &[u32], frame_work: u32, mut visit: impl FnMut(u32, FramePlanes<'_>)) {
         let batches = self.batches.borrow().clone();
         let mut work = 0;
         for batch in &batches {
@@ -181,17 +191,58 @@ impl Engine {
                 let planes = if is_wanted { batch.planes(&self.layout, slot) } else { None };
                 if let Some(planes) = planes {
                     visit(frame, planes);
-                    self.pace(&mut work, planes.len_words()).await;
+                    self.pace(&mut work, planes.len_words().saturating_add(frame_work)).await;
                 }
             }
         }
     }
 
-    async fn pace(&self, work: &mut u32, words: u32) {
-        *work = work.saturating_add(words);
+    async fn pace(&self, work: &mut u32, more: u32) {
+        *work = work.saturating_add(more);
         if *work >= SLICE_WORDS {
             *work = 0;
             (self.breathe)().await;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+    use crate::shape::{Detector, Dtype};
+
+    /// An engine that counts its breaths, with `frames` frames of one value each.
+    fn engine(frames: u32) -> (Engine, Rc<Cell<u32>>) {
+        let layout = FrameLayout { detector: Detector { rows: 64, cols: 64 }, dtype: Dtype::U8, block_px: 4096 };
+        let breaths = Rc::new(Cell::new(0));
+        let counted = breaths.clone();
+        let breathe: Breathe = Box::new(move || {
+            counted.set(counted.get() + 1);
+            Box::pin(async {})
+        });
+        let engine = Engine::new(layout, frames, breathe).expect("a layout with planes");
+        let bytes: Vec<u8> = (0..frames).flat_map(|frame| [frame as u8; 4096]).collect();
+        let all: Vec<u32> = (0..frames).collect();
+        pollster::block_on(engine.add_pixels(&all, &vec![0; all.len()], &bytes)).expect("new frames");
+        (engine, breaths)
+    }
+
+    #[test]
+    fn a_long_answer_comes_in_slices() {
+        let (engine, breaths) = engine(400);
+        let before = breaths.replace(0);
+        let total = pollster::block_on(engine.sum_pattern(&Frames::All));
+        assert_eq!((total.frames, total.sum[77], total.max[77]), (400, (0..400).map(|f| f % 256).sum(), 255));
+        assert_eq!((before, breaths.get()), (1, 400 * (2 * 4096 + 9) / SLICE_WORDS));
+    }
+
+    #[test]
+    fn a_short_answer_comes_at_once() {
+        let (engine, breaths) = engine(3);
+        let sums = pollster::block_on(engine.virtual_image(&PixelSet::of(engine.layout().detector, |row, _| row < 2)));
+        assert_eq!(sums, ScanSums { sum: vec![0, 128, 256], valid: vec![1; 3] });
+        assert_eq!(breaths.get(), 0);
     }
 }

@@ -110,7 +110,7 @@ mod tests {
         let mut chunk = vec![0, 0, 0, 0, 0, 0, 0, 18, 0, 0, 0x20, 0, 0, 0, 0, 18];
         chunk.extend([0x55; 20]);
         let parts = walk(&layout(3, 3, 4096), &chunk);
-        assert_eq!(parts, Ok(ChunkParts { blocks: vec![16..34], tail: 34..36 }));
+        assert_eq!(parts, Ok(ChunkParts { blocks: vec![Range { start: 16, end: 34 }], tail: 34..36 }));
         for (len, fault) in
             [(35, ChunkFault::ChunkTooShort), (33, ChunkFault::BlockLength), (15, ChunkFault::ChunkTooShort)]
         {

@@ -33,19 +33,6 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// Frames of little-endian pixels, one after another in `bytes`; one status each.
-    pub fn of_pixels(layout: &FrameLayout, frames: &[u32], status: &[u32], bytes: &[u8]) -> Self {
-        let frame_bytes = (layout.detector.pixels() * layout.dtype.bytes()) as usize;
-        let mut batch = Self::default();
-        for ((&frame, &status), bytes) in frames.iter().zip(status).zip(bytes.chunks_exact(frame_bytes)) {
-            match status {
-                0 => batch.push(layout, frame, &super::pixels_to_planes::planes(layout, bytes)),
-                _ => batch.push_failed(layout, frame, status),
-            }
-        }
-        batch
-    }
-
     /// Appends a decoded frame; `planes` in the order of [`FrameLayout`], all words.
     pub fn push(&mut self, layout: &FrameLayout, frame: u32, planes: &[u32]) {
         let mut rest = planes;

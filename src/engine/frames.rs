@@ -56,7 +56,8 @@ impl FrameTable {
     /// Frames whose chunks never came to a decoder.
     pub fn fail(&mut self, faults: &[FrameFault]) {
         for fault in faults {
-            if let Some(state) = self.states.get_mut(fault.frame as usize).filter(|state| **state == FrameState::Unread) {
+            if let Some(state) = self.states.get_mut(fault.frame as usize).filter(|state| **state == FrameState::Unread)
+            {
                 *state = FrameState::Failed;
                 self.faults.push(*fault);
             }

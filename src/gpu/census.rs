@@ -26,8 +26,8 @@ impl SentinelCensus {
         Self(Pass::new(context, &SPEC))
     }
 
-    /// Records one batch. Input: number of good pixels, then their mask in the order of plane words; output:
-    /// pixels that were no sentinel in some frame, in the same order, then frame -> sentinels.
+    /// Records one batch. Input: the good pixels in the order of plane words; output: pixels that were no
+    /// sentinel in some frame, in the same order, then frame -> sentinels among the good ones.
     pub fn record(&self, context: &Context, encoder: &mut wgpu::ComputePass<'_>, request: Request<'_>) {
         request.run(context, &self.0, encoder, request.batch.slots().div_ceil(TEAMS));
     }

@@ -64,14 +64,11 @@ impl Context {
         })?;
         let trouble = Trouble::default();
         trouble.listen(&device);
-        Ok(Self {
-            device,
-            queue,
-            adapter: AdapterFacts::of(&adapter.get_info(), has_timestamps),
-            limits,
-            ledger: Arc::default(),
-            trouble,
-        })
+        #[cfg(target_arch = "wasm32")]
+        let facts = AdapterFacts::of_page(&device, &adapter.get_info(), has_timestamps);
+        #[cfg(not(target_arch = "wasm32"))]
+        let facts = AdapterFacts::of(&adapter.get_info(), has_timestamps);
+        Ok(Self { device, queue, adapter: facts, limits, ledger: Arc::default(), trouble })
     }
 
     /// The same device, its ledger and its errors, under other limits than it was made with: tighter ones.
@@ -203,6 +200,25 @@ impl AdapterFacts {
         let text = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
         let is_software = info.device_type == DeviceType::Cpu || names_software(&text);
         Self { info: text, is_software, has_timestamps }
+    }
+}
+
+#[cfg(target_arch = "wasm32")]
+impl AdapterFacts {
+    /// In a page the names are those of `GPUDevice.adapterInfo`
+    /// (<https://www.w3.org/TR/webgpu/#gpuadapterinfo>), which wgpu does not pass on.
+    fn of_page(device: &wgpu::Device, info: &wgpu::AdapterInfo, has_timestamps: bool) -> Self {
+        let mut facts = Self::of(info, has_timestamps);
+        let named = device.as_webgpu().and_then(|raw| js_sys::Reflect::get(raw, &"adapterInfo".into()).ok());
+        let Some(named) = named.filter(wasm_bindgen::JsValue::is_object) else { return facts };
+        let word = |key: &str| js_sys::Reflect::get(&named, &key.into()).ok().and_then(|word| word.as_string());
+        let words = ["vendor", "architecture", "device", "description"].map(word).into_iter().flatten();
+        let names = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+        if !names.is_empty() {
+            facts.is_software |= names_software(&names);
+            facts.info = format!("{names}, WebGPU");
+        }
+        facts
     }
 }
 

@@ -1,4 +1,5 @@
-//! A batch of bitshuffle-LZ4 chunks to resident bit planes: headers, LZ4, measure, pack.
+//! A batch of bitshuffle-LZ4 chunks to resident bit planes: headers, LZ4, measure, pack. Frames that the
+//! workers have decoded take the same way, shuffled instead of unpacked.
 //!
 //! The resident form is described in `cpu::planes`: records in `words`, their places in `table`, and in
 //! `slots` each slot's frame and its status, 0 or fault | block << 8. A failed frame has no record. The
@@ -15,6 +16,7 @@ use super::{
     lz4::{self, Lz4},
     measure_blocks::{self, MeasureBlocks},
     pack_blocks::{self, PackBlocks},
+    pixels_to_planes::PixelsToPlanes,
     planes,
 };
 use crate::{
@@ -117,6 +119,7 @@ impl Decoded {
 struct Passes {
     frame_headers: FrameHeaders,
     lz4: Lz4,
+    pixels_to_planes: PixelsToPlanes,
     measure_blocks: MeasureBlocks,
     pack_blocks: PackBlocks,
 }
@@ -141,6 +144,7 @@ impl Decoder {
             Ok(Rc::new(Passes {
                 frame_headers: FrameHeaders::new(context),
                 lz4: Lz4::new(context),
+                pixels_to_planes: PixelsToPlanes::new(context),
                 measure_blocks: MeasureBlocks::new(context),
                 pack_blocks: PackBlocks::new(context),
             }))
@@ -171,8 +175,28 @@ impl Decoder {
     /// Damaged chunks are no error: they are in [`Decoded::faults`].
     pub async fn decode(&self, context: &Context, compressed: &wgpu::Buffer, slots: &[Slot]) -> Result<Decoded> {
         self.check(compressed, slots)?;
-        let frames = slots.len() as u32;
-        let batch = Batch::of(&self.layout, frames);
+        self.run(context, Input::Chunks { compressed, slots }).await
+    }
+
+    /// Packs frames of little-endian pixels that lie one after another in `pixels` (STORAGE). Slot i holds frame
+    /// `frames[i]`, and has no record where `status[i]` is not 0.
+    ///
+    /// # Errors
+    /// As [`Decoder::decode`].
+    pub async fn pack(
+        &self,
+        context: &Context,
+        pixels: &wgpu::Buffer,
+        frames: &[u32],
+        status: &[u32],
+    ) -> Result<Decoded> {
+        let frame_bytes = u64::from(self.layout.detector.pixels() * self.layout.dtype.bytes());
+        self.check_size(frames.len(), frames.len() as u64 * frame_bytes, pixels.size())?;
+        self.run(context, Input::Pixels { pixels, frames, status }).await
+    }
+
+    async fn run(&self, context: &Context, input: Input<'_>) -> Result<Decoded> {
+        let batch = Batch::of(&self.layout, input.frames());
         let idle = self.idle.borrow_mut().pop();
         let scratch = match idle {
             Some(scratch) => scratch,
@@ -181,41 +205,42 @@ impl Decoder {
                 context.guarded("decode.scratch", || Scratch::new(context, &full)).await?
             }
         };
-        let decoded = self.run(context, compressed, slots, &batch, &scratch).await;
+        let decoded = self.run_on(context, input, &batch, &scratch).await;
         self.idle.borrow_mut().push(scratch);
         decoded
     }
 
-    async fn run(
-        &self,
-        context: &Context,
-        compressed: &wgpu::Buffer,
-        slots: &[Slot],
-        batch: &Batch,
-        scratch: &Scratch,
-    ) -> Result<Decoded> {
-        let chunks = slots.iter().map(|slot| [slot.frame, slot.offset, slot.len_bytes, 0]).collect::<Vec<_>>();
+    async fn run_on(&self, context: &Context, input: Input<'_>, batch: &Batch, scratch: &Scratch) -> Result<Decoded> {
+        let (chunks, bytes) = (input.chunks(batch), input.bytes());
         let (table, slots, stopwatch) = context
             .submit("decode", |encoder| {
                 let usage = Usage::STORAGE | Usage::COPY_SRC;
                 let table = context.buffer("decode.table", 4 * u64::from(batch.frames * batch.blocks), usage)?;
                 let slots = context.buffer("decode.slots", 8 * u64::from(batch.frames), usage)?;
-                let stopwatch = Stopwatch::new(context, 4)?;
+                let stopwatch = if input.is_timed() { Stopwatch::new(context, LAPS)? } else { None };
                 context.queue.write_buffer(&scratch.batch, 0, bytemuck::bytes_of(batch));
                 context.queue.write_buffer(&scratch.chunks, 0, bytemuck::cast_slice(&chunks));
-                {
-                    let mut pass = begin(encoder, "decode.headers", &stopwatch, 0);
-                    self.passes.frame_headers.record(context, &mut pass, compressed, batch, scratch);
-                }
-                encoder.clear_buffer(&scratch.decoded, 0, Some(4 * u64::from(batch.frames * batch.frame_words)));
                 encoder.clear_buffer(&scratch.totals, 0, None);
-                {
-                    let mut pass = begin(encoder, "decode.lz4", &stopwatch, 1);
-                    self.passes.lz4.record(context, &mut pass, compressed, batch, scratch);
+                match input {
+                    Input::Chunks { compressed, .. } => {
+                        let mut pass = begin(encoder, "decode.headers", &stopwatch, 0);
+                        self.passes.frame_headers.record(context, &mut pass, compressed, batch, scratch);
+                        drop(pass);
+                        let decoded_bytes = 4 * u64::from(batch.frames * batch.frame_words);
+                        encoder.clear_buffer(&scratch.decoded, 0, Some(decoded_bytes));
+                        let mut pass = begin(encoder, "decode.lz4", &stopwatch, 1);
+                        self.passes.lz4.record(context, &mut pass, compressed, batch, scratch);
+                    }
+                    Input::Pixels { pixels, status, .. } => {
+                        let faults: Vec<u32> = status.iter().map(|&s| if s == 0 { 0 } else { !s }).collect();
+                        context.queue.write_buffer(&scratch.faults, 0, bytemuck::cast_slice(&faults));
+                        let mut pass = begin(encoder, "decode.pixels", &stopwatch, 0);
+                        self.passes.pixels_to_planes.record(context, &mut pass, pixels, batch, scratch);
+                    }
                 }
                 {
                     let mut pass = begin(encoder, "decode.measure", &stopwatch, 2);
-                    self.passes.measure_blocks.record(context, &mut pass, compressed, batch, scratch, &table, &slots);
+                    self.passes.measure_blocks.record(context, &mut pass, bytes, batch, scratch, &table, &slots);
                 }
                 scratch.answer.record(encoder, &scratch.totals, 0, 0, 8);
                 Ok((table, slots, stopwatch))
@@ -231,7 +256,7 @@ impl Decoder {
                 let words = context.buffer("decode.words", 4 * u64::from(len_words), usage)?;
                 {
                     let mut pass = begin(encoder, "decode.pack", &stopwatch, 3);
-                    self.passes.pack_blocks.record(context, &mut pass, compressed, batch, scratch, &table, &words);
+                    self.passes.pack_blocks.record(context, &mut pass, bytes, batch, scratch, &table, &words);
                 }
                 if let Some(stopwatch) = &stopwatch {
                     stopwatch.record(encoder);
@@ -249,17 +274,64 @@ impl Decoder {
 
     fn check(&self, compressed: &wgpu::Buffer, slots: &[Slot]) -> Result<()> {
         let end = slots.iter().map(|slot| u64::from(slot.offset) + u64::from(slot.len_bytes)).max().unwrap_or(0);
-        if slots.is_empty() || slots.len() > self.batch_frames as usize {
+        self.check_size(slots.len(), end + PADDING_BYTES, compressed.size())
+    }
+
+    fn check_size(&self, frames: usize, bytes: u64, buffer_bytes: u64) -> Result<()> {
+        if frames == 0 || frames > self.batch_frames as usize {
             return Err(Error::new(Kind::Internal, "batch_size", "A batch of the wrong size was to be decoded")
                 .expected(format!("1 to {} frames", self.batch_frames))
-                .found(slots.len().to_string()));
+                .found(frames.to_string()));
         }
-        if end + PADDING_BYTES > compressed.size() {
-            return Err(Error::new(Kind::Internal, "batch_bytes", "A chunk lies outside its batch")
-                .expected(format!("at most {} bytes", compressed.size()))
-                .found(format!("{end} and {PADDING_BYTES} of padding")));
+        if bytes > buffer_bytes {
+            return Err(Error::new(Kind::Internal, "batch_bytes", "A frame lies outside its batch")
+                .expected(format!("at most {buffer_bytes} bytes"))
+                .found(format!("{bytes}, padding included")));
         }
         Ok(())
+    }
+}
+
+/// What a batch is made of.
+#[derive(Clone, Copy)]
+enum Input<'a> {
+    Chunks { compressed: &'a wgpu::Buffer, slots: &'a [Slot] },
+    Pixels { pixels: &'a wgpu::Buffer, frames: &'a [u32], status: &'a [u32] },
+}
+
+impl<'a> Input<'a> {
+    fn frames(&self) -> u32 {
+        match self {
+            Self::Chunks { slots, .. } => slots.len() as u32,
+            Self::Pixels { frames, .. } => frames.len() as u32,
+        }
+    }
+
+    /// Where raw tails lie.
+    fn bytes(&self) -> &'a wgpu::Buffer {
+        match self {
+            Self::Chunks { compressed, .. } => compressed,
+            Self::Pixels { pixels, .. } => pixels,
+        }
+    }
+
+    /// Frame, first byte, bytes, first byte of the raw tail; the last is found by the header pass in a chunk,
+    /// and lies at a frame's end among pixels.
+    fn chunks(&self, batch: &Batch) -> Vec<[u32; 4]> {
+        let bytes = batch.frame_bytes;
+        match self {
+            Self::Chunks { slots, .. } => {
+                slots.iter().map(|slot| [slot.frame, slot.offset, slot.len_bytes, 0]).collect()
+            }
+            Self::Pixels { frames, .. } => (0..)
+                .zip(*frames)
+                .map(|(slot, &frame)| [frame, slot * bytes, bytes, (slot + 1) * bytes - batch.tail_bytes])
+                .collect(),
+        }
+    }
+
+    fn is_timed(&self) -> bool {
+        matches!(self, Self::Chunks { .. })
     }
 }
 
@@ -329,4 +401,6 @@ fn begin<'a>(
 
 /// Zero bytes behind the last chunk of a batch, which the kernels may look at.
 pub const PADDING_BYTES: u64 = 16;
+/// Passes of a decode.
+const LAPS: u32 = 4;
 const MAX_SCRATCH_BYTES: u64 = 1 << 30;

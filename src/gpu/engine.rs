@@ -12,6 +12,7 @@ use super::{
     hash_frames::HashFrames,
     memory::Buffer,
     moments::FirstMoments,
+    packer::Packer,
     pattern::SinglePattern,
     planes::{Batch, FrameShape, Request, detector_words},
     sum_pattern::SumPattern,
@@ -19,7 +20,6 @@ use super::{
 };
 use crate::{
     cpu::{
-        self,
         census::Tally,
         planes::{mask_pixels, mask_words},
     },
@@ -41,6 +41,7 @@ pub struct Engine {
     batches: RefCell<Vec<Rc<Batch>>>,
     census: RefCell<CensusSoFar>,
     times_ms: RefCell<BTreeMap<Product, f64>>,
+    packer: Packer,
 }
 
 struct Passes {
@@ -84,6 +85,7 @@ impl Engine {
             batches: RefCell::default(),
             census: RefCell::default(),
             times_ms: RefCell::default(),
+            packer: Packer::new(layout),
         })
     }
 
@@ -110,9 +112,8 @@ impl Engine {
     /// # Errors
     /// As [`FrameTable::add`]; `Gpu` without memory.
     pub async fn add_pixels(&self, frames: &[u32], status: &[u32], bytes: &[u8]) -> Result<()> {
-        let packed = cpu::planes::Batch::of_pixels(&self.layout, frames, status, bytes);
-        let batch = self.context.guarded("engine.pixels", || Batch::upload(&self.context, &packed)).await?;
-        self.add(batch)
+        let batches = self.packer.pack(&self.context, frames, status, bytes).await?;
+        batches.into_iter().try_for_each(|batch| self.add(batch))
     }
 
     /// Sums over `pixels`, one per frame.
@@ -215,8 +216,7 @@ impl Engine {
 
     async fn count_sentinels(&self, so_far: &mut CensusSoFar, batches: &[Rc<Batch>]) -> Result<()> {
         let good: u32 = so_far.good.iter().map(|word| word.count_ones()).sum();
-        let input = [&[good][..], &so_far.good].concat();
-        let input = self.context.storage_of("census.good", &input)?;
+        let input = self.context.storage_of("census.good", &so_far.good)?;
         let frames = self.frames.borrow().len() as usize;
         let answer = self
             .desks

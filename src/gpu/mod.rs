@@ -14,8 +14,10 @@ pub mod measure_blocks;
 mod memory;
 pub mod moments;
 pub mod pack_blocks;
+mod packer;
 mod pass;
 pub mod pattern;
+pub mod pixels_to_planes;
 pub mod planes;
 mod readback;
 #[cfg(target_arch = "wasm32")]
@@ -46,4 +48,5 @@ pub const PASSES: &[PassSpec] = &[
     sum_pattern::SPEC,
     census::SPEC,
     hash_frames::SPEC,
+    pixels_to_planes::SPEC,
 ];

@@ -31,7 +31,7 @@ impl<'a> File<'a> {
     /// `File`: `empty_file`, `not_hdf5`, `truncated` or `corrupt_metadata`; `Io` as the source says.
     pub fn open(source: &'a dyn ByteSource) -> Result<Self> {
         let superblock = superblock::find(source)?;
-        let allowance = source.len_bytes().saturating_mul(2).saturating_add(FREE_BYTES);
+        let allowance = source.len_bytes().saturating_mul(8).min(MOST_BYTES).saturating_add(FREE_BYTES);
         let (pages, groups) = Default::default();
         Ok(Self { source, superblock, pages, allowance: Cell::new(allowance), groups })
     }
@@ -166,5 +166,6 @@ const PAGE_BYTES: u64 = 32 * 1024;
 const PAGES_KEPT: usize = 256;
 /// A read counts as at least this many bytes.
 const LEAST_COST: u64 = 64;
-/// Structure that may be read beyond twice the file's size.
-const FREE_BYTES: u64 = 8 << 20;
+/// Structure that may be read of any file, and of a large one.
+const FREE_BYTES: u64 = 16 << 20;
+const MOST_BYTES: u64 = 2 << 30;

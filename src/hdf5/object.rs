@@ -173,3 +173,40 @@ impl Parts {
 }
 
 const HEADER: &str = "object header";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::Bytes;
+
+    /// A superblock 0 whose root is a version 1 header at byte 96, with one continuation to `next`.
+    fn file_with_continuation(next: u64) -> Bytes {
+        let mut bytes = b"\x89HDF\r\n\x1a\n".to_vec();
+        bytes.extend([0, 0, 0, 0, 0, 8, 8, 0, 4, 0, 16, 0, 0, 0, 0, 0]);
+        for field in [0, u64::MAX, 160, u64::MAX, 0, 96, 0, 0, 0] {
+            bytes.extend(field.to_le_bytes());
+        }
+        // Version, messages, references, length of the messages; then the continuation message.
+        bytes.extend([1, 0, 1, 0, 1, 0, 0, 0, 24, 0, 0, 0, 0, 0, 0, 0]);
+        bytes.extend([0x10, 0, 16, 0, 0, 0, 0, 0]);
+        bytes.extend(next.to_le_bytes());
+        bytes.extend(24_u64.to_le_bytes());
+        bytes.resize(160, 0);
+        Bytes { name: "x.h5".into(), bytes }
+    }
+
+    #[test]
+    fn a_continuation_that_leads_to_itself_ends() {
+        let bytes = file_with_continuation(112);
+        let file = File::open(&bytes).expect("the superblock is sound");
+        let error = Object::read(&file, file.root()).expect_err("a header without end");
+        assert_eq!((error.key.as_ref(), error.found.as_str()), ("corrupt_metadata", "continuation 112 twice"));
+    }
+
+    #[test]
+    fn a_continuation_beyond_the_file_is_told_as_cut_short() {
+        let bytes = file_with_continuation(150);
+        let file = File::open(&bytes).expect("the superblock is sound");
+        assert_eq!(Object::read(&file, file.root()).expect_err("it is not there").key, "truncated");
+    }
+}

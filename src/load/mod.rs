@@ -256,7 +256,9 @@ impl Loader {
         match (job.path, &self.context) {
             (Path::Gpu, Some(context)) => gpu::Engine::new(context.clone(), layout, set.frames).await.map(Engine::Gpu),
             (Path::Gpu, None) => Err(no_webgpu()),
-            (Path::Cpu, _) => cpu::Engine::new(layout, set.frames, Box::new(|| Box::pin(clock::breathe()))).map(Engine::Cpu),
+            (Path::Cpu, _) => {
+                cpu::Engine::new(layout, set.frames, Box::new(|| Box::pin(clock::breathe()))).map(Engine::Cpu)
+            }
         }
     }
 }

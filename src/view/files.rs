@@ -9,11 +9,7 @@ use web_sys::{
     DataTransfer, DragEvent, File, FileSystemDirectoryEntry, FileSystemEntry, FileSystemFileEntry, HtmlInputElement,
 };
 
-use super::{
-    Shell,
-    input::on,
-    set,
-};
+use super::{Shell, input::on, set};
 use crate::{
     app::{Event, event::GpuSupport},
     load::{Path, SourceKind},

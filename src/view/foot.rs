@@ -52,7 +52,8 @@ impl Foot {
         set(&self.path, "d", &curve(&shown.histogram));
         // A bar that cannot be painted leaves the handles usable.
         let _ = paint_bar(&self.bar, shown);
-        for (grip, (limit, text)) in self.grips.iter().zip([shown.limits.low, shown.limits.high].into_iter().zip(texts)) {
+        for (grip, (limit, text)) in self.grips.iter().zip([shown.limits.low, shown.limits.high].into_iter().zip(texts))
+        {
             let percent = 100.0 * shown.histogram.axis.position(limit);
             let _ = grip.style().set_property("left", &format!("{percent:.3}%"));
             set(grip, "aria-valuemin", "0");

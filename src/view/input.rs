@@ -34,7 +34,9 @@ pub fn listen(shell: &Rc<Shell>) -> Result<(), JsValue> {
         view(shell, panel)?;
         curve(shell, panel)?;
         menus(shell, panel)?;
-        for (id, entry) in [(format!("low-{}", panel.id()), Entry::Low(panel)), (format!("high-{}", panel.id()), Entry::High(panel))] {
+        for (id, entry) in
+            [(format!("low-{}", panel.id()), Entry::Low(panel)), (format!("high-{}", panel.id()), Entry::High(panel))]
+        {
             field(shell, &id, entry)?;
         }
     }
@@ -79,7 +81,9 @@ fn buttons(shell: &Rc<Shell>) -> Result<(), JsValue> {
     on(shell, &document, "click", |shell, event: MouseEvent| {
         let target = event.target().and_then(|target| target.dyn_into::<Element>().ok());
         let button = target.and_then(|target| target.closest("[data-do]").ok().flatten());
-        let Some(command) = button.and_then(|button| Command::of_name(&button.get_attribute("data-do")?)) else { return };
+        let Some(command) = button.and_then(|button| Command::of_name(&button.get_attribute("data-do")?)) else {
+            return;
+        };
         shell.close_menu();
         shell.send(Event::Do(command));
     })
@@ -90,7 +94,8 @@ fn typing(shell: &Rc<Shell>) -> Result<(), JsValue> {
     let document = shell.document();
     on(shell, &document, "keydown", |shell, event: KeyboardEvent| {
         let target = event.target().and_then(|target| target.dyn_into::<Element>().ok());
-        let inside = |selector: &str| target.as_ref().is_some_and(|target| target.closest(selector).ok().flatten().is_some());
+        let inside =
+            |selector: &str| target.as_ref().is_some_and(|target| target.closest(selector).ok().flatten().is_some());
         let key = event.key();
         if inside("input, select, textarea") || event.alt_key() || event.meta_key() {
             return;
@@ -129,7 +134,9 @@ fn next_radio(target: Option<&Element>, forward: bool) {
     let Ok(radios) = group.query_selector_all("[role=radio]") else { return };
     let all: Vec<HtmlElement> =
         (0..radios.length()).filter_map(|place| radios.get(place)?.dyn_into::<HtmlElement>().ok()).collect();
-    let Some(at) = all.iter().position(|radio| target.is_some_and(|target| radio.contains(Some(target)))) else { return };
+    let Some(at) = all.iter().position(|radio| target.is_some_and(|target| radio.contains(Some(target)))) else {
+        return;
+    };
     let next = if forward { at + 1 } else { at + all.len() - 1 };
     if let Some(radio) = all.get(next % all.len()) {
         let _ = radio.focus();
@@ -143,7 +150,13 @@ fn nudge_limit(shell: &Rc<Shell>, grip: Option<&Element>, event: &KeyboardEvent)
         "ArrowRight" | "ArrowUp" => 1.0,
         _ => return false,
     };
-    let step = if event.shift_key() { 10.0 } else if event.ctrl_key() { 0.1 } else { 1.0 };
+    let step = if event.shift_key() {
+        10.0
+    } else if event.ctrl_key() {
+        0.1
+    } else {
+        1.0
+    };
     let Some((panel, end)) = grip.and_then(|grip| Some((panel_of(grip)?, end_of(grip)?))) else { return false };
     shell.send(Event::NudgeLimit { panel, end, steps: sign * step });
     true
@@ -186,7 +199,12 @@ fn view(shell: &Rc<Shell>, panel: Panel) -> Result<(), JsValue> {
     })?;
     on(shell, &view, "pointermove", move |shell, event: PointerEvent| {
         if let Some((middle, pull, spread)) = moved.borrow_mut().pinch(&event) {
-            shell.send(Event::Press { panel, at: [middle[0] - pull[0], middle[1] - pull[1]], button: Button::Pan, reach: 0.0 });
+            shell.send(Event::Press {
+                panel,
+                at: [middle[0] - pull[0], middle[1] - pull[1]],
+                button: Button::Pan,
+                reach: 0.0,
+            });
             shell.send(Event::Drag { at: middle, fine: false, constrained: false });
             shell.send(Event::Release);
             shell.send(Event::Wheel { panel, at: middle, delta: -500.0 * spread.ln() });
@@ -235,7 +253,8 @@ impl Fingers {
     /// While two fingers are down: their middle, how far it has moved, and how much they have spread.
     fn pinch(&mut self, event: &PointerEvent) -> Option<([f64; 2], [f64; 2], f64)> {
         let [(_, a), (_, b)] = self.0.as_slice() else { return None };
-        let of = |a: [f64; 2], b: [f64; 2]| ([(a[0] + b[0]) / 2.0, (a[1] + b[1]) / 2.0], (a[0] - b[0]).hypot(a[1] - b[1]));
+        let of =
+            |a: [f64; 2], b: [f64; 2]| ([(a[0] + b[0]) / 2.0, (a[1] + b[1]) / 2.0], (a[0] - b[0]).hypot(a[1] - b[1]));
         let (middle_before, apart_before) = of(*a, *b);
         let now = [event.offset_x().into(), event.offset_y().into()];
         let finger = self.0.iter_mut().find(|(id, _)| *id == event.pointer_id())?;

@@ -140,6 +140,7 @@ fn report(profile: &LoadProfile) -> Report {
     if let Some(ms) = profile.gpu_decode_ms {
         rows.push(("decode passes on the GPU".to_owned(), format!("{ms:.1} ms")));
     }
-    let stage = |stage: &load::Stage| StageTime { name: stage.name.clone(), start_ms: stage.start_ms, end_ms: stage.end_ms };
+    let stage =
+        |stage: &load::Stage| StageTime { name: stage.name.clone(), start_ms: stage.start_ms, end_ms: stage.end_ms };
     Report { rows, stages: profile.stages.iter().map(stage).collect() }
 }

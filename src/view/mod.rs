@@ -9,9 +9,9 @@ mod input;
 mod loading;
 mod overlay;
 mod panel;
-mod shell;
-mod shelf;
 mod sheets;
+mod shelf;
+mod shell;
 mod side;
 mod theme;
 
@@ -192,7 +192,10 @@ fn label(app: &App, panel: Panel) -> String {
 
 /// The button of a product on the shelf.
 fn product_button(place: usize, product: Product) -> String {
-    format!("<button type=\"button\" role=\"radio\" data-do=\"product {place}\" aria-checked=\"false\"><canvas width=\"1\" height=\"1\"></canvas>{}</button>", product.name())
+    format!(
+        "<button type=\"button\" role=\"radio\" data-do=\"product {place}\" aria-checked=\"false\"><canvas width=\"1\" height=\"1\"></canvas>{}</button>",
+        product.name()
+    )
 }
 
 /// Sets an attribute of a fresh element; names are constants, so this cannot fail.

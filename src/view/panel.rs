@@ -67,7 +67,12 @@ impl Canvas {
         context.set_fill_style_str("#000");
         context.fill_rect(0.0, 0.0, f64::from(side), f64::from(side));
         let Some(shown) = shown else {
-            self.paint_tiles(&[Rect { row: 0, col: 0, rows: side, cols: side }], &[], Camera { scale: 1.0, origin: [0.0; 2], ..camera }, 1.0)?;
+            self.paint_tiles(
+                &[Rect { row: 0, col: 0, rows: side, cols: side }],
+                &[],
+                Camera { scale: 1.0, origin: [0.0; 2], ..camera },
+                1.0,
+            )?;
             return Ok(());
         };
         if self.painted != Some(shown.serial) {

@@ -325,7 +325,8 @@ impl Shell {
         let Some(window) = web_sys::window() else { return };
         let written = window.navigator().clipboard().write_text(&text);
         spawn_local(async move {
-            let words = if JsFuture::from(written).await.is_ok() { "Copied" } else { "The browser does not allow copying" };
+            let words =
+                if JsFuture::from(written).await.is_ok() { "Copied" } else { "The browser does not allow copying" };
             shell.dom.text("copy-information", words);
         });
     }

@@ -198,7 +198,9 @@ fn card(error: &Error, kind: &str, actions: &[(&str, Command)], place: Option<us
     html += &body(error);
     if !actions.is_empty() {
         let button = |(name, command): &(&str, Command)| {
-            command.name().map(|word| format!("<button type=\"button\" class=\"btn\" data-do=\"{word}\">{name}</button>"))
+            command
+                .name()
+                .map(|word| format!("<button type=\"button\" class=\"btn\" data-do=\"{word}\">{name}</button>"))
         };
         let buttons: String = actions.iter().filter_map(button).collect();
         html += &format!("<div class=\"row\">{buttons}</div>");

@@ -314,7 +314,7 @@ pub async fn each_fault_fails_its_frame_alone(context: &Context) -> Verdict {
     };
     let mut chunks = vec![good(&mut random)];
     let mut expected = Vec::new();
-    let streams: [(Vec<u8>, ChunkFault); 8] = [
+    let streams: [(Vec<u8>, ChunkFault); 12] = [
         (vec![], ShortOutput),
         (vec![0x10, 1, 0, 0, 0], OffsetZero),
         (vec![0x10, 1, 2, 0, 0], OffsetBeforeBlock),
@@ -323,6 +323,10 @@ pub async fn each_fault_fails_its_frame_alone(context: &Context) -> Verdict {
         (vec![0x1F, 1, 1, 0, 100, 0x10, 3], ShortOutput),
         (vec![0x1F, 1, 1, 0, 108], InputOverrun),
         (vec![0x1F, 1, 1, 0, 108, 0x10, 3], TrailingInput),
+        (vec![0x1F, 1, 1, 0, 109, 0x10, 3], OutputOverrun),
+        ([&[0xF0, 114][..], &[7; 129]].concat(), OutputOverrun),
+        (vec![0x1F, 1, 1, 0, 107, 0x20, 3, 4], OutputOverrun),
+        (vec![0x1F, 1, 1, 0, 108, 0x20, 3, 4, 5], TrailingInput),
     ];
     for (stream, fault) in streams {
         chunks.push(bad(&mut random, stream));
@@ -411,12 +415,12 @@ fn lz4_flex_agrees(layout: &FrameLayout, chunk: &[u8]) -> Verdict {
 }
 
 pub async fn a_batch_of_more_workgroups_than_a_row_holds(context: &Context) -> Verdict {
-    let limits = wgpu::Limits { max_compute_workgroups_per_dimension: 20, ..context.limits.clone() };
+    let limits = wgpu::Limits { max_compute_workgroups_per_dimension: 40, ..context.limits.clone() };
     let context = &context.within(limits);
     let twins = Twins::on(context).await?;
     let mut random = Random(8);
     let layout = layout(Dtype::U8, 3, 7, 8);
-    for frames in [6, 7, 13, 133] {
+    for frames in [13, 14, 2700] {
         let chunks: Vec<_> = (0..frames).map(|_| chunk_of(&layout, &random.bytes(21))).collect();
         twins.without_faults(&layout, &chunks).await?;
     }

@@ -12,7 +12,7 @@ use planescope::{
 
 use super::{
     Verdict, ensure,
-    sample::{ABSENT, BROKEN, FRAMES, SENTINEL, Sample},
+    sample::{ABSENT, BROKEN, FRAMES, SENTINEL, Sample, bytes},
 };
 
 /// Every body by its name, for a page that runs them all.
@@ -34,7 +34,8 @@ pub async fn all(context: &Rc<Context>) -> Vec<(&'static str, Verdict)> {
         products_of_192_by_192_i32_are_exact
         requests_under_way_together_do_not_disturb_each_other
         a_census_grows_with_the_batches
-        a_batch_of_more_workgroups_than_a_row_is_summed
+        a_pattern_of_more_workgroups_than_a_row_is_exact
+        pixels_are_packed_as_they_are
         sums_over_hundreds_of_frames_carry_into_the_high_word
     }
     verdicts
@@ -115,20 +116,45 @@ pub async fn a_census_grows_with_the_batches(context: &Rc<Context>) -> Verdict {
     Ok(())
 }
 
-/// 1 x 1 frames, more than two to each of 65,535 workgroups; frame f holds f mod 251.
-pub async fn a_batch_of_more_workgroups_than_a_row_is_summed(context: &Rc<Context>) -> Verdict {
-    let layout = FrameLayout { detector: Detector { rows: 1, cols: 1 }, dtype: Dtype::U8, block_px: 8 };
-    let frames = 2 * 65_535 + 40;
+/// 64 pixels to each of more than 65,535 workgroups.
+pub async fn a_pattern_of_more_workgroups_than_a_row_is_exact(context: &Rc<Context>) -> Verdict {
+    let detector = Detector { rows: 2100, cols: 2000 };
+    let layout = FrameLayout { detector, dtype: Dtype::U8, block_px: 8192 };
+    let pixels: Vec<u8> =
+        (0..detector.pixels()).map(|pixel| if pixel % 7 == 0 { (pixel % 251) as u8 } else { 0 }).collect();
     let mut batch = cpu::planes::Batch::default();
-    (0..frames)
-        .for_each(|frame| batch.push(&layout, frame, &pixels_to_planes::planes(&layout, &[(frame % 251) as u8])));
-    let engine = gpu::Engine::new(context.clone(), layout, frames).await.map_err(told)?;
+    batch.push(&layout, 0, &pixels_to_planes::planes(&layout, &pixels));
+    let engine = gpu::Engine::new(context.clone(), layout, 1).await.map_err(told)?;
     engine.add(gpu::planes::Batch::upload(context, &batch).map_err(told)?).map_err(told)?;
-    let all = PixelSet::of(layout.detector, |_, _| true);
-    let sums = engine.virtual_image(&all).await.map_err(told)?;
-    same("sums", &sums.sum, &(0..frames).map(|frame| u64::from(frame % 251)).collect())?;
-    let last = engine.pattern(frames - 1).await.map_err(told)?;
-    same("last pattern", &last.pixels, &vec![(frames - 1) % 251])
+    let found = engine.pattern(0).await.map_err(told)?;
+    let expected: Vec<u32> = pixels.iter().map(|&value| value.into()).collect();
+    ensure(found.pixels == expected, || "the pattern differs".into())
+}
+
+/// Pixels instead of records, in two calls, with a failed frame between valid ones, and a raw tail.
+pub async fn pixels_are_packed_as_they_are(context: &Rc<Context>) -> Verdict {
+    let shapes = [(1, 1, Dtype::U8, 8), (3, 3, Dtype::U16, 4096), (17, 31, Dtype::U8, 8192), (17, 31, Dtype::I32, 64)];
+    let more = [(65, 63, Dtype::I16, 4088), (96, 96, Dtype::I8, 1032), (192, 192, Dtype::U32, 2048)];
+    for (rows, cols, dtype, block_px) in shapes.into_iter().chain(more) {
+        let sample = Sample::new(rows, cols, dtype, block_px);
+        let engine = gpu::Engine::new(context.clone(), sample.layout, FRAMES).await.map_err(told)?;
+        for frames in [[5, BROKEN, 1], [8, 4, 0]] {
+            let fault = FrameFault { frame: BROKEN, fault: ChunkFault::Filter, block: 1 };
+            let status = frames.map(|frame| if frame == BROKEN { fault.status() } else { 0 });
+            let zeros = vec![0; (rows * cols) as usize];
+            let pixels = |frame: u32| sample.frames[frame as usize].as_ref().unwrap_or(&zeros);
+            let pixels: Vec<u8> = frames.iter().flat_map(|&frame| bytes(dtype, pixels(frame))).collect();
+            engine.add_pixels(&frames, &status, &pixels).await.map_err(told)?;
+        }
+        for frame in [5, BROKEN, 1, 8, 4, 0] {
+            let found = engine.pattern(frame).await.map_err(told)?;
+            same(&format!("pattern {frame} of {rows} x {cols}"), &found, &pattern_of(&sample, frame))?;
+        }
+        same("faults", &engine.faults().len(), &1)?;
+        let hashes = engine.hash_frames(&[1, BROKEN, 8]).await.map_err(told)?;
+        same("hashes", &hashes, &[1, BROKEN, 8].map(|frame| hash_of(&sample, frame)).to_vec())?;
+    }
+    Ok(())
 }
 
 /// More frames than one lane adds up, with sums above 2^32, of both signs.

@@ -26,6 +26,9 @@ use crate::{
     wasm::{self, Profile},
 };
 
+/// The binary of the page that runs the twin tests.
+const TWINS: &str = "twins_page";
+
 /// Builds the whole page into `out`.
 pub fn build(profile: Profile, out: &Path) -> Result<()> {
     let root = paths::root();
@@ -73,17 +76,21 @@ fn place(asset: &Asset, compiled: &Path, wasm_opt: Option<&Path>, out: &Path) ->
     Ok(())
 }
 
-/// Builds a bare page that runs the twin tests; its folder. The page's promise `verdicts` gives what came out.
-pub fn build_twins() -> Result<PathBuf> {
-    let name = "twins_page";
+/// Builds a bare page that runs the twin tests into [`twins_folder`]. Its promise `verdicts` gives what came out.
+pub fn build_twins() -> Result<()> {
+    let name = TWINS;
     let compiled = wasm::compile(&[name], &["twins"], Profile::Release)?;
     let folder = wasm::bind(&compiled, name, None)?;
     let html = format!(
         "<!doctype html><title>twins</title><link rel=\"icon\" href=\"data:,\"><script type=\"module\">\
          import init, {{ verdicts }} from './{name}.js'; window.verdicts = init().then(verdicts);</script>"
     );
-    fs::write(folder.join("index.html"), html).with_context(|| folder.display().to_string())?;
-    Ok(folder)
+    fs::write(folder.join("index.html"), html).with_context(|| folder.display().to_string())
+}
+
+/// Where the page of the twin tests is.
+pub fn twins_folder() -> PathBuf {
+    wasm::bound(TWINS)
 }
 
 /// What one link of index.html asks for.

@@ -44,7 +44,7 @@ pub fn compile(names: &[&str], features: &[&str], profile: Profile) -> Result<Pa
 /// wasm-opt; the folder that holds them. It is kept until the binary changes: wasm-opt is slow.
 pub fn bind(compiled: &Path, name: &str, wasm_opt: Option<(&Path, &[String])>) -> Result<PathBuf> {
     let input = compiled.join(format!("{name}.wasm"));
-    let folder = paths::target().join("bound").join(name);
+    let folder = bound(name);
     let arguments = wasm_opt.map_or_else(String::new, |(tool, arguments)| format!("{tool:?} {arguments:?}"));
     let sources = stamp::Sources::default().add_file(&input)?.add(&arguments);
     stamp::made_from(sources, &folder, || {
@@ -58,4 +58,9 @@ pub fn bind(compiled: &Path, name: &str, wasm_opt: Option<(&Path, &[String])>) -
         setup::check(&mut command, &format!("wasm-opt on {name}"))
     })?;
     Ok(folder)
+}
+
+/// The folder of a binary's module.
+pub fn bound(name: &str) -> PathBuf {
+    paths::target().join("bound").join(name)
 }

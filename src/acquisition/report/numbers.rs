@@ -1,6 +1,6 @@
 //! Hashes and exact sums over a set's frames, on the CPU.
 
-use std::ops::Range;
+use std::{borrow::Cow, ops::Range};
 
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
@@ -12,50 +12,45 @@ use crate::shape::Dtype;
 pub struct Numbers {
     dtype: Dtype,
     saturation: Option<u64>,
-    /// Per pixel: not masked.
-    unmasked: Vec<bool>,
+    pixels: usize,
+    /// Masked pixels.
+    masked: Vec<usize>,
     readable: Sha256,
     pub frames_readable: u64,
     pub unreadable: Vec<Range<u32>>,
-    good: Sum,
-    sentinel_sum: Sum,
-    has_nan: bool,
-    sentinel_samples: u64,
-    /// Per pixel: sentinel in every frame that is not sentinel as a whole.
-    always_sentinel: Vec<bool>,
-    live_frames: u64,
+    tally: Tally,
+    /// Unmasked pixels that were sentinel in every frame so far that is not sentinel as a whole; `None` before
+    /// the first such frame.
+    always_sentinel: Option<Vec<usize>>,
     sentinel_frames: Vec<Range<u32>>,
-    saturated_samples: u64,
     digest: Option<String>,
 }
 
-/// One pixel value: for integers its value, for floats the value where it is a number.
-#[derive(Clone, Copy)]
-enum Sample {
-    Integer(i64),
-    Real(f64),
+/// Sums and counts over samples. Sums are exact for integers, and for floats that are whole numbers below 2^96.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Tally {
+    good: Sum,
+    sentinel: Sum,
+    has_nan: bool,
+    sentinel_samples: u64,
+    saturated_samples: u64,
 }
 
 impl Numbers {
     pub fn of(set: &Acquisition) -> Self {
         let bits = set.bad_pixels.bits(set.detector);
-        let unmasked: Vec<bool> =
-            (0..set.detector.pixels() as usize).map(|pixel| bits[pixel / 32] >> (pixel % 32) & 1 == 0).collect();
+        let pixels = set.detector.pixels() as usize;
         Self {
             dtype: set.dtype,
             saturation: set.saturation,
-            always_sentinel: unmasked.clone(),
-            unmasked,
+            pixels,
+            masked: (0..pixels).filter(|pixel| bits[pixel / 32] >> (pixel % 32) & 1 == 1).collect(),
             readable: Sha256::new(),
             frames_readable: 0,
             unreadable: Vec::new(),
-            good: Sum::default(),
-            sentinel_sum: Sum::default(),
-            has_nan: false,
-            sentinel_samples: 0,
-            live_frames: 0,
+            tally: Tally::default(),
+            always_sentinel: None,
             sentinel_frames: Vec::new(),
-            saturated_samples: 0,
             digest: None,
         }
     }
@@ -66,34 +61,37 @@ impl Numbers {
     }
 
     pub fn add(&mut self, frame: u32, outcome: Frame<'_>) {
-        let Frame::Pixels(pixels) = outcome else { return extend(&mut self.unreadable, frame) };
-        self.readable.update(pixels);
+        let Frame::Pixels(bytes) = outcome else { return extend(&mut self.unreadable, frame) };
+        self.readable.update(bytes);
         self.frames_readable += 1;
-        let samples = pixels.chunks_exact(self.dtype.bytes() as usize);
-        let mut is_live = false;
-        let mut sentinels = Vec::new();
-        for (pixel, bytes) in samples.enumerate().filter(|(pixel, _)| self.unmasked[*pixel]) {
-            let sample = sample(self.dtype, bytes);
-            if is_sentinel(self.dtype, sample) {
-                sentinels.push(pixel);
-                self.sentinel_samples += 1;
-                self.has_nan |= matches!(sample, Sample::Real(_));
-                self.sentinel_sum.add(sample);
-            } else {
-                is_live = true;
-                self.good.add(sample);
-                self.saturated_samples += u64::from(self.saturation.is_some_and(|limit| is_at_least(sample, limit)));
-            }
+        let element = self.dtype.bytes() as usize;
+        // A masked pixel set to 0 counts nowhere.
+        let mut unmasked = Cow::Borrowed(bytes);
+        for pixel in &self.masked {
+            unmasked.to_mut()[pixel * element..(pixel + 1) * element].fill(0);
         }
-        // Without any unmasked pixel all of them, none, are sentinel.
-        if !is_live {
+        let mut tally = count(self.dtype, &unmasked, self.saturation);
+        tally.has_nan = self.dtype.is_float() && tally.sentinel_samples > 0;
+        self.tally = self.tally.plus(&tally);
+        if tally.sentinel_samples == (self.pixels - self.masked.len()) as u64 {
             return extend(&mut self.sentinel_frames, frame);
         }
-        self.live_frames += 1;
-        let mut sentinels = sentinels.into_iter().peekable();
-        for (pixel, always) in self.always_sentinel.iter_mut().enumerate() {
-            let is_sentinel = sentinels.next_if_eq(&pixel).is_some();
-            *always &= is_sentinel;
+        self.keep_sentinels(bytes, tally.sentinel_samples > 0);
+    }
+
+    fn keep_sentinels(&mut self, bytes: &[u8], has_sentinels: bool) {
+        let element = self.dtype.bytes() as usize;
+        let is_sentinel = |pixel: &usize| {
+            count(self.dtype, &bytes[pixel * element..(pixel + 1) * element], None).sentinel_samples > 0
+        };
+        match &mut self.always_sentinel {
+            Some(pixels) if has_sentinels => pixels.retain(is_sentinel),
+            Some(pixels) => pixels.clear(),
+            None if has_sentinels => {
+                let unmasked = (0..self.pixels).filter(|pixel| self.masked.binary_search(pixel).is_err());
+                self.always_sentinel = Some(unmasked.filter(is_sentinel).collect());
+            }
+            None => self.always_sentinel = Some(Vec::new()),
         }
     }
 
@@ -115,16 +113,16 @@ impl Numbers {
     pub fn tell(&self, json: &mut Map<String, Value>) {
         let readable = self.digest.clone().filter(|_| self.frames_readable > 0);
         let whole = readable.clone().filter(|_| self.unreadable.is_empty());
-        let pixels = self.always_sentinel.iter().filter(|always| **always).count();
+        let tally = &self.tally;
         let told = json!({
             "sha256": whole,
             "sha256_readable": readable,
-            "sentinel_samples": self.sentinel_samples,
-            "sentinel_pixels": if self.live_frames > 0 { pixels } else { 0 },
+            "sentinel_samples": tally.sentinel_samples,
+            "sentinel_pixels": self.always_sentinel.as_ref().map_or(0, Vec::len),
             "sentinel_frames": super::runs(&self.sentinel_frames),
-            "saturated_samples": self.saturation.map(|_| self.saturated_samples),
-            "sum_good": self.good.value(),
-            "sum_unmasked": (!self.has_nan).then(|| self.good.and(&self.sentinel_sum).value()),
+            "saturated_samples": self.saturation.map(|_| tally.saturated_samples),
+            "sum_good": tally.good.value(),
+            "sum_unmasked": (!tally.has_nan).then(|| tally.good.plus(&tally.sentinel).value()),
         });
         if let Value::Object(told) = told {
             json.extend(told);
@@ -148,59 +146,99 @@ fn extend(runs: &mut Vec<Range<u32>>, frame: u32) {
     }
 }
 
-fn sample(dtype: Dtype, bytes: &[u8]) -> Sample {
-    let bits = bytes.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte));
+/// Counts the samples in `bytes`. Sentinels are, unsigned: the largest value; signed: below 0; floats: not a number.
+fn count(dtype: Dtype, bytes: &[u8], saturation: Option<u64>) -> Tally {
+    let limit = saturation.map_or(i64::MAX, |limit| i64::try_from(limit).unwrap_or(i64::MAX));
+    let highest = |value: i64| value == (1 << dtype.bits()) - 1;
+    let negative = |value: i64| value < 0;
     match dtype {
-        Dtype::U8 | Dtype::U16 | Dtype::U32 => Sample::Integer(bits as i64),
-        Dtype::I8 => Sample::Integer((bits as i8).into()),
-        Dtype::I16 => Sample::Integer((bits as i16).into()),
-        Dtype::I32 => Sample::Integer((bits as i32).into()),
-        Dtype::F32 => Sample::Real(f32::from_bits(bits as u32).into()),
-        Dtype::F64 => Sample::Real(f64::from_bits(bits)),
+        Dtype::U8 => integers(bytes, |[byte]| byte.into(), highest, limit),
+        Dtype::U16 => integers(bytes, |bytes| u16::from_le_bytes(bytes).into(), highest, limit),
+        Dtype::U32 => integers(bytes, |bytes| u32::from_le_bytes(bytes).into(), highest, limit),
+        Dtype::I8 => integers(bytes, |bytes| i8::from_le_bytes(bytes).into(), negative, limit),
+        Dtype::I16 => integers(bytes, |bytes| i16::from_le_bytes(bytes).into(), negative, limit),
+        Dtype::I32 => integers(bytes, |bytes| i32::from_le_bytes(bytes).into(), negative, limit),
+        Dtype::F32 => floats(bytes, |bytes| f32::from_le_bytes(bytes).into(), saturation),
+        Dtype::F64 => floats(bytes, f64::from_le_bytes, saturation),
     }
 }
 
-/// Unsigned: the largest value; signed: below 0; floats: not a number.
-fn is_sentinel(dtype: Dtype, sample: Sample) -> bool {
-    match sample {
-        Sample::Integer(value) if dtype.is_signed() => value < 0,
-        Sample::Integer(value) => value == (1 << dtype.bits()) - 1,
-        Sample::Real(value) => value.is_nan(),
+/// A frame's sums fit into 64 bits: less than 2^27 pixels of 32 bits.
+fn integers<const N: usize>(
+    bytes: &[u8],
+    value: impl Fn([u8; N]) -> i64,
+    is_sentinel: impl Fn(i64) -> bool,
+    limit: i64,
+) -> Tally {
+    let (mut good, mut sentinel, mut sentinels, mut saturated) = (0_i64, 0_i64, 0_u64, 0_u64);
+    for element in bytes.as_chunks::<N>().0 {
+        let value = value(*element);
+        if is_sentinel(value) {
+            sentinel += value;
+            sentinels += 1;
+        } else {
+            good += value;
+            saturated += u64::from(value >= limit);
+        }
+    }
+    let sum = |whole: i64| Sum { whole: whole.into(), rest: 0.0 };
+    Tally {
+        good: sum(good),
+        sentinel: sum(sentinel),
+        has_nan: false,
+        sentinel_samples: sentinels,
+        saturated_samples: saturated,
     }
 }
 
-fn is_at_least(sample: Sample, limit: u64) -> bool {
-    match sample {
-        Sample::Integer(value) => u64::try_from(value).is_ok_and(|value| value >= limit),
-        Sample::Real(value) => value >= limit as f64,
+fn floats<const N: usize>(bytes: &[u8], value: impl Fn([u8; N]) -> f64, saturation: Option<u64>) -> Tally {
+    let mut tally = Tally::default();
+    for element in bytes.as_chunks::<N>().0 {
+        let value = value(*element);
+        if value.is_nan() {
+            tally.sentinel_samples += 1;
+        } else {
+            tally.good.add(value);
+            tally.saturated_samples += u64::from(saturation.is_some_and(|limit| value >= limit as f64));
+        }
+    }
+    tally
+}
+
+impl Tally {
+    fn plus(&self, other: &Self) -> Self {
+        Self {
+            good: self.good.plus(&other.good),
+            sentinel: self.sentinel.plus(&other.sentinel),
+            has_nan: self.has_nan || other.has_nan,
+            sentinel_samples: self.sentinel_samples + other.sentinel_samples,
+            saturated_samples: self.saturated_samples + other.saturated_samples,
+        }
     }
 }
 
-/// A sum that is exact for integers and for floats that are whole numbers below 2^96.
-#[derive(Clone, Copy, Default)]
+/// A sum in two parts: whole numbers, and what floats have beside them.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Sum {
     whole: i128,
     rest: f64,
 }
 
 impl Sum {
-    fn add(&mut self, sample: Sample) {
-        match sample {
-            Sample::Integer(value) => self.whole += i128::from(value),
-            Sample::Real(value) if value.abs() < 2_f64.powi(96) => {
-                self.whole += value.trunc() as i128;
-                self.rest += value.fract();
-            }
-            Sample::Real(value) if value.is_finite() || value.is_infinite() => self.rest += value,
-            Sample::Real(_) => {}
+    fn add(&mut self, value: f64) {
+        if value.abs() < 2_f64.powi(96) {
+            self.whole += value.trunc() as i128;
+            self.rest += value.fract();
+        } else {
+            self.rest += value;
         }
     }
 
-    fn and(&self, other: &Self) -> Self {
+    fn plus(&self, other: &Self) -> Self {
         Self { whole: self.whole + other.whole, rest: self.rest + other.rest }
     }
 
-    /// An integer where JSON can hold it, else a number near it.
+    /// An integer where JSON can hold it, else a number near it; null for what is no number.
     fn value(&self) -> Value {
         if !self.rest.is_finite() {
             return Value::Null;
@@ -220,18 +258,23 @@ mod tests {
 
     #[test]
     fn sentinels_are_the_largest_value_below_zero_or_no_number() {
-        let is = |dtype: Dtype, bytes: &[u8]| is_sentinel(dtype, sample(dtype, bytes));
-        assert!(is(Dtype::U8, &[255]) && !is(Dtype::U8, &[254]));
-        assert!(is(Dtype::U32, &[255; 4]) && !is(Dtype::U32, &[255, 255, 0, 0]));
-        assert!(is(Dtype::I16, &[255; 2]) && !is(Dtype::I16, &[255, 127]));
-        assert!(is(Dtype::F32, &f32::NAN.to_le_bytes()) && !is(Dtype::F32, &f32::MAX.to_le_bytes()));
+        let sentinels = |dtype: Dtype, bytes: &[u8]| count(dtype, bytes, None).sentinel_samples;
+        assert_eq!(sentinels(Dtype::U8, &[255, 254]), 1);
+        assert_eq!(sentinels(Dtype::U32, &[255, 255, 255, 255, 255, 255, 0, 0]), 1);
+        assert_eq!(sentinels(Dtype::I16, &[255, 255, 255, 127]), 1);
+        assert_eq!(sentinels(Dtype::F32, &[f32::NAN, f32::MAX].map(f32::to_le_bytes).concat()), 1);
+    }
+
+    #[test]
+    fn sums_and_saturated_samples_leave_sentinels_out() {
+        let tally = count(Dtype::U16, &[10, 0, 20, 0, 255, 255, 19, 0], Some(20));
+        assert_eq!((tally.good.value(), tally.sentinel.value(), tally.saturated_samples), (json!(49), json!(65535), 1));
     }
 
     #[test]
     fn sums_of_whole_numbers_are_exact() {
         let mut sum = Sum::default();
-        (0..3).for_each(|_| sum.add(Sample::Real(9_007_199_254_740_991.0)));
-        sum.add(Sample::Integer(-1));
-        assert_eq!(sum.value(), json!(27_021_597_764_222_972_u64));
+        (0..3).for_each(|_| sum.add(9_007_199_254_740_991.0));
+        assert_eq!(sum.value(), json!(27_021_597_764_222_973_u64));
     }
 }

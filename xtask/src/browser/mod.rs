@@ -17,7 +17,7 @@ use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
 use crate::{
-    paths, serve,
+    page, paths, serve,
     setup::say,
     test::{Tally, data, tools},
 };
@@ -37,11 +37,11 @@ struct Bench<'a> {
     tally: Tally,
 }
 
-/// Runs all browser tests against `dist/`, and the page of the twin tests in the folder `twins`.
-pub fn run(chrome: &Path, python: &Path, twins: &Path) -> Result<Tally> {
+/// Runs all browser tests against `dist/` and the page of the twin tests.
+pub fn run(chrome: &Path, python: &Path) -> Result<Tally> {
     tokio::runtime::Runtime::new()?.block_on(async {
         let url = serve::serve(&paths::dist(), &[], 0).await?.url;
-        let twins_url = serve::serve(twins, &[], 0).await?.url;
+        let twins_url = serve::serve(&page::twins_folder(), &[], 0).await?.url;
         let mut tally = Tally::default();
 
         let browser = Browser::start(chrome, "headless", None).await?;

@@ -23,7 +23,7 @@ pub use tally::Tally;
 pub struct Options {
     /// Only these parts; all where none is named
     parts: Vec<Part>,
-    /// Test the page that is in dist/ already
+    /// Test the pages as they were built last
     #[arg(long)]
     no_build: bool,
 }
@@ -54,10 +54,10 @@ pub fn run(options: &Options) -> Result<ExitCode> {
     if wanted(Part::Browser) {
         if !options.no_build {
             page::build(Profile::Release, &paths::dist())?;
+            page::build_twins()?;
         }
-        let twins = page::build_twins()?;
         say(&format!("the page is built after {}", seconds(start.elapsed())));
-        tally.add(&browser::run(&chrome, &python, &twins)?);
+        tally.add(&browser::run(&chrome, &python)?);
     }
     say(&format!("all done after {}", seconds(start.elapsed())));
     println!("{}", tally.in_one_line());

@@ -76,13 +76,16 @@ impl App {
             (state.custom, state.disc, state.cursor, state.scan, state.inverted) = (None, None, None, None, false);
             (state.image_view, state.pattern_view) = (Zoom::default(), Zoom::default());
             state.looks.forget_limits();
+            if state.product == Product::Custom {
+                state.product = Product::Bf;
+            }
         }
         if let Some([rows, cols]) = self.state.scan {
             words::enter_scan(&mut set, crate::shape::Scan { rows, cols });
         }
         (self.image, self.pattern, self.better_disc, self.image_ms) = (None, None, None, None);
         self.thumbs.clear();
-        self.hold = None;
+        (self.hold, self.wrong_entry) = (None, None);
         self.set = Some(set);
     }
 
@@ -95,6 +98,7 @@ impl App {
         }
         if reading && !was_opening {
             self.end(Reading::Stopped);
+            self.messages.retain(|message| message.error.key != words::STOPPED);
         }
         let message = Message { error, level: Level::Fault };
         if !self.messages.contains(&message) {

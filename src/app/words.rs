@@ -474,7 +474,7 @@ pub fn scan_from_words(from: ScanFrom) -> &'static str {
 pub fn actions(error: &Error) -> Vec<(&'static str, Command)> {
     match &*error.key {
         "missing_source" => vec![("Add files…", Command::AddFiles)],
-        "software_adapter" | "no_webgpu" => vec![("Use the processor", Command::UseCpu)],
+        _ if error.kind == Kind::Gpu => vec![("Use the processor", Command::UseCpu)],
         _ if is_about_scan(error) => vec![("Edit shape", Command::EditScan)],
         _ => Vec::new(),
     }
@@ -489,10 +489,13 @@ pub fn is_note(error: &Error) -> bool {
     !is_fault(&error.key) && !is_about_scan(error)
 }
 
+/// Key of [`stopped`].
+pub const STOPPED: &str = "stopped";
+
 /// Reading was stopped.
 pub fn stopped(set: &OpenSet) -> Error {
     let valid = set.count(|state| state == FrameState::Valid);
-    Error::new(Kind::Io, "stopped", "Reading was stopped")
+    Error::new(Kind::Io, STOPPED, "Reading was stopped")
         .at(&set.acquisition.name)
         .expected(format!("{} patterns", count(set.acquisition.frames.into())))
         .found(format!("{}; the rest is dotted and left out of every sum", count(valid.into())))

@@ -11,29 +11,32 @@ pub enum Scope {
     Anywhere,
     /// The selected panel.
     Panel,
-    /// The pattern is selected.
+    /// The detector, wherever the focus is.
     Detector,
+    /// The pattern is selected.
+    Pattern,
     /// The image is selected.
-    Scan,
+    Image,
 }
 
 impl Scope {
-    pub const ALL: [Self; 4] = [Self::Anywhere, Self::Panel, Self::Detector, Self::Scan];
+    pub const ALL: [Self; 5] = [Self::Anywhere, Self::Panel, Self::Detector, Self::Pattern, Self::Image];
 
     pub fn title(self) -> &'static str {
         match self {
             Self::Anywhere => "Anywhere",
             Self::Panel => "Selected panel",
-            Self::Detector => "Detector (pattern has focus)",
-            Self::Scan => "Scan (image has focus)",
+            Self::Detector => "Detector",
+            Self::Pattern => "Detector (pattern has focus)",
+            Self::Image => "Scan (image has focus)",
         }
     }
 
     fn holds(self, selected: Panel) -> bool {
         match self {
-            Self::Anywhere | Self::Panel => true,
-            Self::Detector => selected == Panel::Pattern,
-            Self::Scan => selected == Panel::Image,
+            Self::Anywhere | Self::Panel | Self::Detector => true,
+            Self::Pattern => selected == Panel::Pattern,
+            Self::Image => selected == Panel::Image,
         }
     }
 }
@@ -132,7 +135,7 @@ pub const TABLE: &[Entry] = &[
     entry(
         Scope::Anywhere,
         &["7", "Shift 7"],
-        "centre of mass: x, next of x, y, magnitude",
+        "centre of mass, next of x, y, size",
         &[(Digit(7), Do::Product(Product::ComX)), (ShiftDigit(7), Do::NextCom)],
     ),
     entry(Scope::Panel, &["F", "Shift F"], "fit this, all", &[(Letter('f'), Do::Fit), (ShiftLetter('f'), Do::FitAll)]),
@@ -152,21 +155,21 @@ pub const TABLE: &[Entry] = &[
         &[(Letter('b'), Do::AutoRange), (ShiftLetter('b'), Do::LockRange)],
     ),
     entry(Scope::Panel, &["H"], "hide overlays", &[(Letter('h'), Do::Overlays)]),
-    entry(Scope::Detector, &["← ↑ → ↓"], "move 1 px; Shift 10, Ctrl 0.1", ARROWS),
-    entry(Scope::Anywhere, &["[", "]"], "outer radius − +", &[(Sign("["), Do::Grow(-1)), (Sign("]"), Do::Grow(1))]),
-    entry(Scope::Anywhere, &["{", "}"], "inner radius − +", &[(Sign("{"), Do::Hollow(-1)), (Sign("}"), Do::Hollow(1))]),
-    entry(Scope::Anywhere, &["D"], "next detector shape", &[(Letter('d'), Do::NextShape)]),
-    entry(Scope::Anywhere, &["X"], "invert", &[(Letter('x'), Do::Invert)]),
-    entry(Scope::Anywhere, &["A"], "find disc, centre", &[(Letter('a'), Do::FindDisc)]),
-    entry(Scope::Anywhere, &["N"], "type the numbers", &[(Letter('n'), Do::TypeNumbers)]),
-    entry(Scope::Scan, &["← ↑ → ↓"], "move 1 position; Shift 10", ARROWS),
+    entry(Scope::Pattern, &["←", "↑", "→", "↓"], "move 1 px; Shift 10, Ctrl 0.1", ARROWS),
+    entry(Scope::Detector, &["[", "]"], "outer radius − +", &[(Sign("["), Do::Grow(-1)), (Sign("]"), Do::Grow(1))]),
+    entry(Scope::Detector, &["{", "}"], "inner radius − +", &[(Sign("{"), Do::Hollow(-1)), (Sign("}"), Do::Hollow(1))]),
+    entry(Scope::Detector, &["D"], "next detector shape", &[(Letter('d'), Do::NextShape)]),
+    entry(Scope::Detector, &["X"], "invert", &[(Letter('x'), Do::Invert)]),
+    entry(Scope::Detector, &["A"], "find disc, centre", &[(Letter('a'), Do::FindDisc)]),
+    entry(Scope::Detector, &["N"], "type the numbers", &[(Letter('n'), Do::TypeNumbers)]),
+    entry(Scope::Image, &["←", "↑", "→", "↓"], "move 1 position; Shift 10", ARROWS),
     entry(
-        Scope::Scan,
+        Scope::Image,
         &["Home", "End"],
         "line start, end",
         &[(Named("Home"), Do::LineStart), (Named("End"), Do::LineEnd)],
     ),
-    entry(Scope::Scan, &["V"], "what the pattern shows", &[(Letter('v'), Do::NextPattern)]),
+    entry(Scope::Image, &["V"], "what the pattern shows", &[(Letter('v'), Do::NextPattern)]),
 ];
 
 const fn entry(
@@ -204,7 +207,7 @@ mod tests {
 
     #[test]
     fn no_press_means_two_things_in_one_scope() {
-        let overlap = |a: Scope, b: Scope| a == b || a == Scope::Anywhere || b == Scope::Anywhere || a == Scope::Panel;
+        let overlap = |a: Scope, b: Scope| !matches!((a, b), (Scope::Pattern, Scope::Image) | (Scope::Image, Scope::Pattern));
         for (place, a) in TABLE.iter().enumerate() {
             for b in TABLE[place + 1..].iter().filter(|b| overlap(a.scope, b.scope)) {
                 for (press, _) in a.presses {

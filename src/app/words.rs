@@ -188,7 +188,8 @@ impl App {
     pub fn detector_reading(&self) -> String {
         let Some(set) = &self.set else { return String::new() };
         let centre = || {
-            let [row, col] = centre_of(&self.detector_shape()?.0)?;
+            let shape = self.detector_shape().and_then(|(shape, _)| centre_of(&shape));
+            let [row, col] = shape.or_else(|| self.state.disc.map(|disc| disc.centre))?;
             Some([row.round().max(0.0) as u32, col.round().max(0.0) as u32])
         };
         let Some([row, col]) = self.hovered(Panel::Pattern).or_else(centre) else { return String::new() };

@@ -21,12 +21,12 @@ pub fn fill_keys(dom: &Dom) {
     }
     html += "<section><h3>Pointer</h3>";
     for (what, how) in [
-        ("move, resize the detector", "drag it, its edge or a knob"),
+        ("detector", "drag body, edge, knob"),
         ("fine; constrained", "Shift; Alt or Ctrl"),
         ("zoom at the pointer", "wheel"),
         ("pan", "right or middle button"),
-        ("limits of the range", "drag handles, or the span"),
-        ("automatic range, fit", "double click"),
+        ("range", "drag handles, span"),
+        ("auto range, fit", "double click"),
     ] {
         html += &format!("<div class=\"key-row\"><span>{what}</span><span class=\"quiet\">{how}</span></div>");
     }

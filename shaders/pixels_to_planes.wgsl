@@ -15,7 +15,7 @@ fn plane_byte(start: u32, plane: u32) -> u32 {
     var byte = 0u;
     for (var i = 0u; i < 8u; i++) {
         let part = compressed_byte(start + i * batch.pixel_bytes + plane / 8u);
-        byte |= (part >> (plane % 8u) & 1u) << i;
+        byte |= ((part >> (plane % 8u)) & 1u) << i;
     }
     return byte;
 }

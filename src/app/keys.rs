@@ -207,7 +207,8 @@ mod tests {
 
     #[test]
     fn no_press_means_two_things_in_one_scope() {
-        let overlap = |a: Scope, b: Scope| !matches!((a, b), (Scope::Pattern, Scope::Image) | (Scope::Image, Scope::Pattern));
+        let overlap =
+            |a: Scope, b: Scope| !matches!((a, b), (Scope::Pattern, Scope::Image) | (Scope::Image, Scope::Pattern));
         for (place, a) in TABLE.iter().enumerate() {
             for b in TABLE[place + 1..].iter().filter(|b| overlap(a.scope, b.scope)) {
                 for (press, _) in a.presses {

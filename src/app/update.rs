@@ -184,6 +184,7 @@ impl App {
         let found = found_disc(patterns, set);
         match set.fit {
             Fit::Wanted => {
+                set.disc_is_found = self.state.disc.or(found).is_some();
                 self.state.disc = self.state.disc.or(found).or_else(|| Some(middle(set)));
                 set.fit = Fit::Frozen;
             }
@@ -201,7 +202,10 @@ impl App {
         let better = self.better_disc.take();
         let Some(set) = &mut self.set else { return };
         match better.or_else(|| set.patterns.as_ref().and_then(|(_, patterns)| found_disc(patterns, set))) {
-            Some(disc) => self.state.disc = Some(disc),
+            Some(disc) => {
+                set.disc_is_found = true;
+                self.state.disc = Some(disc);
+            }
             None => {
                 let error = Error::new(Kind::File, "no_disc", "No bright disc was found")
                     .at("mean pattern")
@@ -220,7 +224,7 @@ impl App {
         let (now, state) = (self.now_ms, &self.state);
         let Some(set) = &mut self.set else { return };
         let mut ask = |set: &mut OpenSet, lane: Lane, want: Want| {
-            if let Some(ask) = set.ask(lane, want) {
+            if let Some(ask) = set.ask(lane, want, now) {
                 effects.push(Effect::Ask { set_id: set.id, lane, ask });
             }
         };

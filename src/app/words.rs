@@ -219,7 +219,7 @@ impl App {
             (Cell::Unread, _) => "not read yet".into(),
             (Cell::Gap | Cell::Void, _) => "no data".into(),
             (_, PatternOf::Mean) => format!("{} counts", value(number)),
-            _ => format!("{} counts", count_signed(number as i64)),
+            _ => counts_text(number as i64 as u64, true),
         }
     }
 
@@ -438,7 +438,7 @@ fn patterns_row(set: &OpenSet) -> Row {
 
 pub fn counts_text(sum: u64, signed: bool) -> String {
     let number = if signed { count_signed(sum as i64) } else { count(sum) };
-    format!("{number} counts")
+    format!("{number} {}", if sum == 1 { "count" } else { "counts" })
 }
 
 pub fn step_words(nm: f64) -> String {

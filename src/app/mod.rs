@@ -186,7 +186,8 @@ impl App {
         if std::mem::take(&mut self.stale.image) {
             let product = self.state.product;
             let look = *self.state.looks.of(product.family());
-            let field = set.field(product);
+            let is_same = self.image.as_ref().is_some_and(|shown| shown.subject == Subject::Product(product));
+            let field = set.field(product).filter(|_| is_same || set.fits(product, &self.state));
             let percentiles = percentiles(product.family());
             self.serial += 1;
             let before = self.image.take();

@@ -208,6 +208,16 @@ impl OpenSet {
         kept == Some(want)
     }
 
+    /// Whether the last answer for `product` was made by the detector of now, be it from fewer patterns.
+    pub fn fits(&self, product: Product, state: &ViewState) -> bool {
+        let detector = |want: &Want| match want {
+            Want::Sums { shape, inverted, .. } => Some((shape.clone(), *inverted)),
+            _ => None,
+        };
+        let kept = self.sums.get(&product).map(|(kept, _)| kept);
+        product.is_com() || kept.and_then(detector) == self.want(product, state).as_ref().and_then(detector)
+    }
+
     pub fn is_idle(&self, lane: Lane) -> bool {
         self.in_flight[lane as usize].is_none()
     }

@@ -153,7 +153,7 @@ impl OpenSet {
                 if self.states.get(self.frame_at(middle) as usize).is_some_and(is_valid) {
                     return middle;
                 }
-                let first = self.states.iter().position(|state| is_valid(state)).unwrap_or(0) as u32;
+                let first = self.states.iter().position(is_valid).unwrap_or(0) as u32;
                 [first / cols.max(1), first % cols.max(1)]
             }
         }

@@ -219,7 +219,9 @@ impl OpenSet {
 
     /// Whether the answer to `want` is neither here, nor on its way, nor was it refused.
     pub fn may_ask(&self, want: &Want) -> bool {
-        !self.has(want) && !self.refused.contains(want) && !self.in_flight.iter().flatten().any(|(other, _)| other == want)
+        !self.has(want)
+            && !self.refused.contains(want)
+            && !self.in_flight.iter().flatten().any(|(other, _)| other == want)
     }
 
     /// The question for `want`, if the lane is free and it may be asked.

@@ -255,6 +255,7 @@ fn a_late_answer_of_the_set_before_is_dropped() {
     bench.decoded = FRAMES;
     bench.send(Event::FirstBatch);
     bench.send(Event::Metadata(Rc::new(acquisition())));
+    bench.send(Event::FirstBatch);
     bench.answer();
     assert!(bench.app.set.as_ref().is_some_and(|set| set.sums.is_empty() && set.patterns.is_none()));
 }

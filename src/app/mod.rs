@@ -213,6 +213,13 @@ impl App {
         reading || !self.shelf_is_full()
     }
 
+    /// Whether the panel's next picture takes so long that it has to be said.
+    pub fn is_late(&self, panel: Panel) -> bool {
+        let lane = [Lane::Image, Lane::Pattern][panel as usize];
+        let asked = self.set.as_ref().and_then(|set| set.asked_ms(lane));
+        asked.is_some_and(|asked_ms| self.now_ms - asked_ms > LATE_MS)
+    }
+
     pub fn shown(&self, panel: Panel) -> Option<&Shown> {
         match panel {
             Panel::Image => self.image.as_ref(),
@@ -259,6 +266,9 @@ impl App {
 
 /// Automatic limits move at most four times a second while the set is being read.
 const LIMITS_REST_MS: f64 = 250.0;
+
+/// A picture that takes longer is said to be on its way.
+const LATE_MS: f64 = 150.0;
 
 /// Cells along the longer side of a small picture.
 const THUMB_SIDE: u32 = 192;

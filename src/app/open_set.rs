@@ -70,13 +70,15 @@ pub struct OpenSet {
     pub memory: Memory,
     pub report: Report,
     pub fit: Fit,
+    /// The disc was found, not assumed.
+    pub disc_is_found: bool,
     pub version: Version,
     pub sums: HashMap<Product, (Want, ScanSums)>,
     pub moments: Option<(Want, Moments)>,
     pub pattern: Option<(Want, u32, Pattern)>,
     pub patterns: Option<(Want, PatternSum)>,
-    /// What each lane is waiting for.
-    in_flight: [Option<Want>; 3],
+    /// What each lane is waiting for, and since when, ms.
+    in_flight: [Option<(Want, f64)>; 3],
     /// What the engine could not answer; not asked again.
     refused: Vec<Want>,
 }
@@ -98,6 +100,7 @@ impl OpenSet {
             memory: Memory::default(),
             report: Report::default(),
             fit: Fit::Waiting,
+            disc_is_found: true,
             version: Version::default(),
             sums: HashMap::new(),
             moments: None,
@@ -209,13 +212,20 @@ impl OpenSet {
         self.in_flight[lane as usize].is_none()
     }
 
+    /// Since when a lane waits; `None` when it does not.
+    pub fn asked_ms(&self, lane: Lane) -> Option<f64> {
+        self.in_flight[lane as usize].as_ref().map(|(_, asked_ms)| *asked_ms)
+    }
+
     /// Whether the answer to `want` is neither here, nor on its way, nor was it refused.
     pub fn may_ask(&self, want: &Want) -> bool {
-        !self.has(want) && !self.refused.contains(want) && !self.in_flight.iter().flatten().any(|other| other == want)
+        !self.has(want)
+            && !self.refused.contains(want)
+            && !self.in_flight.iter().flatten().any(|(other, _)| other == want)
     }
 
     /// The question for `want`, if the lane is free and it may be asked.
-    pub fn ask(&mut self, lane: Lane, want: Want) -> Option<Ask> {
+    pub fn ask(&mut self, lane: Lane, want: Want, now_ms: f64) -> Option<Ask> {
         if !self.is_idle(lane) || !self.may_ask(&want) {
             return None;
         }
@@ -229,13 +239,13 @@ impl OpenSet {
             Want::Pattern { frame, .. } => Ask::Pattern(*frame),
             Want::Patterns(_) => Ask::Patterns,
         };
-        self.in_flight[lane as usize] = Some(want);
+        self.in_flight[lane as usize] = Some((want, now_ms));
         Some(ask)
     }
 
     /// Keeps an answer; returns what was wanted.
     pub fn keep(&mut self, lane: Lane, answer: Answer) -> Option<Want> {
-        let want = self.in_flight[lane as usize].take()?;
+        let (want, _) = self.in_flight[lane as usize].take()?;
         match answer {
             Answer::Sums(product, sums) => {
                 self.sums.insert(product, (want.clone(), sums));
@@ -249,7 +259,7 @@ impl OpenSet {
 
     /// The engine could not answer; the same is not asked again.
     pub fn refuse(&mut self, lane: Lane) {
-        if let Some(want) = self.in_flight[lane as usize].take() {
+        if let Some((want, _)) = self.in_flight[lane as usize].take() {
             self.refused.push(want);
         }
     }

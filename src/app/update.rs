@@ -76,13 +76,16 @@ impl App {
             (state.custom, state.disc, state.cursor, state.scan, state.inverted) = (None, None, None, None, false);
             (state.image_view, state.pattern_view) = (Zoom::default(), Zoom::default());
             state.looks.forget_limits();
+            if state.product == Product::Custom {
+                state.product = Product::Bf;
+            }
         }
         if let Some([rows, cols]) = self.state.scan {
             words::enter_scan(&mut set, crate::shape::Scan { rows, cols });
         }
         (self.image, self.pattern, self.better_disc, self.image_ms) = (None, None, None, None);
         self.thumbs.clear();
-        self.hold = None;
+        (self.hold, self.wrong_entry) = (None, None);
         self.set = Some(set);
     }
 
@@ -95,6 +98,7 @@ impl App {
         }
         if reading && !was_opening {
             self.end(Reading::Stopped);
+            self.messages.retain(|message| message.error.key != words::STOPPED);
         }
         let message = Message { error, level: Level::Fault };
         if !self.messages.contains(&message) {
@@ -180,6 +184,7 @@ impl App {
         let found = found_disc(patterns, set);
         match set.fit {
             Fit::Wanted => {
+                set.disc_is_found = self.state.disc.or(found).is_some();
                 self.state.disc = self.state.disc.or(found).or_else(|| Some(middle(set)));
                 set.fit = Fit::Frozen;
             }
@@ -197,7 +202,10 @@ impl App {
         let better = self.better_disc.take();
         let Some(set) = &mut self.set else { return };
         match better.or_else(|| set.patterns.as_ref().and_then(|(_, patterns)| found_disc(patterns, set))) {
-            Some(disc) => self.state.disc = Some(disc),
+            Some(disc) => {
+                set.disc_is_found = true;
+                self.state.disc = Some(disc);
+            }
             None => {
                 let error = Error::new(Kind::File, "no_disc", "No bright disc was found")
                     .at("mean pattern")
@@ -216,7 +224,7 @@ impl App {
         let (now, state) = (self.now_ms, &self.state);
         let Some(set) = &mut self.set else { return };
         let mut ask = |set: &mut OpenSet, lane: Lane, want: Want| {
-            if let Some(ask) = set.ask(lane, want) {
+            if let Some(ask) = set.ask(lane, want, now) {
                 effects.push(Effect::Ask { set_id: set.id, lane, ask });
             }
         };

@@ -219,7 +219,7 @@ impl App {
             (Cell::Unread, _) => "not read yet".into(),
             (Cell::Gap | Cell::Void, _) => "no data".into(),
             (_, PatternOf::Mean) => format!("{} counts", value(number)),
-            _ => format!("{} counts", count_signed(number as i64)),
+            _ => counts_text(number as i64 as u64, true),
         }
     }
 
@@ -438,7 +438,7 @@ fn patterns_row(set: &OpenSet) -> Row {
 
 pub fn counts_text(sum: u64, signed: bool) -> String {
     let number = if signed { count_signed(sum as i64) } else { count(sum) };
-    format!("{number} counts")
+    format!("{number} {}", if sum == 1 { "count" } else { "counts" })
 }
 
 pub fn step_words(nm: f64) -> String {
@@ -474,7 +474,7 @@ pub fn scan_from_words(from: ScanFrom) -> &'static str {
 pub fn actions(error: &Error) -> Vec<(&'static str, Command)> {
     match &*error.key {
         "missing_source" => vec![("Add files…", Command::AddFiles)],
-        "software_adapter" | "no_webgpu" => vec![("Use the processor", Command::UseCpu)],
+        _ if error.kind == Kind::Gpu => vec![("Use the processor", Command::UseCpu)],
         _ if is_about_scan(error) => vec![("Edit shape", Command::EditScan)],
         _ => Vec::new(),
     }
@@ -489,10 +489,13 @@ pub fn is_note(error: &Error) -> bool {
     !is_fault(&error.key) && !is_about_scan(error)
 }
 
+/// Key of [`stopped`].
+pub const STOPPED: &str = "stopped";
+
 /// Reading was stopped.
 pub fn stopped(set: &OpenSet) -> Error {
     let valid = set.count(|state| state == FrameState::Valid);
-    Error::new(Kind::Io, "stopped", "Reading was stopped")
+    Error::new(Kind::Io, STOPPED, "Reading was stopped")
         .at(&set.acquisition.name)
         .expected(format!("{} patterns", count(set.acquisition.frames.into())))
         .found(format!("{}; the rest is dotted and left out of every sum", count(valid.into())))

@@ -35,17 +35,21 @@ impl Context {
     /// # Errors
     /// `Gpu` without an adapter, or when the device is refused.
     pub async fn new() -> Result<Self> {
-        let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
-        descriptor.backends = Backends::VULKAN | Backends::BROWSER_WEBGPU;
-        let options = wgpu::RequestAdapterOptions {
-            power_preference: wgpu::PowerPreference::HighPerformance,
-            ..Default::default()
+        let mut attempts = ATTEMPTS;
+        let adapter = loop {
+            match request_adapter().await {
+                Ok(adapter) => break adapter,
+                Err(_) if attempts > 1 => attempts -= 1,
+                Err(error) => {
+                    return Err(Error::new(Kind::Gpu, "no_webgpu", "No WebGPU here")
+                        .expected("a WebGPU adapter")
+                        .found(error.to_string())
+                        .action("Use a current Chrome with hardware acceleration, or the CPU path"));
+                }
+            }
+            #[cfg(target_arch = "wasm32")]
+            gloo_timers::future::TimeoutFuture::new(RETRY_MS).await;
         };
-        let adapter = wgpu::Instance::new(descriptor).request_adapter(&options).await.map_err(|error| {
-            Error::new(Kind::Gpu, "no_webgpu", "No WebGPU adapter")
-                .found(error.to_string())
-                .action("Use a current Chrome with hardware acceleration, or the CPU path")
-        })?;
         Self::on(&adapter).await
     }
 
@@ -193,6 +197,19 @@ impl Context {
         self.trouble.all()
     }
 }
+
+async fn request_adapter() -> Result<wgpu::Adapter, wgpu::RequestAdapterError> {
+    let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
+    descriptor.backends = Backends::VULKAN | Backends::BROWSER_WEBGPU;
+    let options =
+        wgpu::RequestAdapterOptions { power_preference: wgpu::PowerPreference::HighPerformance, ..Default::default() };
+    wgpu::Instance::new(descriptor).request_adapter(&options).await
+}
+
+/// A browser that has just started offers no adapter until its GPU process is up.
+const ATTEMPTS: u32 = if cfg!(target_arch = "wasm32") { 8 } else { 1 };
+#[cfg(target_arch = "wasm32")]
+const RETRY_MS: u32 = 200;
 
 impl AdapterFacts {
     fn of(info: &wgpu::AdapterInfo, has_timestamps: bool) -> Self {

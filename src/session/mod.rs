@@ -58,6 +58,8 @@ pub struct Session {
 /// The first presented image that covers enough of the scan.
 #[derive(Default)]
 struct FirstImage {
+    /// The set of the load under way is the active one.
+    is_started: bool,
     at_ms: Option<f64>,
     waiting: Option<oneshot::Sender<()>>,
 }
@@ -229,7 +231,10 @@ impl Session {
     pub fn note_image(&self) {
         let Some(active) = self.active() else { return };
         let mut first = self.first_image.borrow_mut();
-        if first.at_ms.is_some() || !is_spread(&active.engine.frame_states(), active.set.scan.shape) {
+        if !first.is_started
+            || first.at_ms.is_some()
+            || !is_spread(&active.engine.frame_states(), active.set.scan.shape)
+        {
             return;
         }
         first.at_ms = Some(now_ms() - self.started_ms.get());
@@ -244,6 +249,7 @@ impl Session {
             Event::Started { set, engine } => {
                 let active = Active { set: set.clone(), engine: engine.clone(), good: unmasked(set) };
                 *self.active.borrow_mut() = Some(active);
+                self.first_image.borrow_mut().is_started = true;
             }
             Event::Notice(error) => self.errors.borrow_mut().push(error.to_string()),
             Event::Finished { error: Some(error), .. } => self.errors.borrow_mut().push(error.to_string()),
@@ -294,7 +300,7 @@ fn is_spread(states: &[FrameState], scan: Scan) -> bool {
 /// Parts of the scan that an image must reach to cover it.
 const BANDS: usize = 8;
 /// A page in the background presents nothing; its profile does not wait for ever.
-const FIRST_IMAGE_PATIENCE_MS: u32 = 3000;
+const FIRST_IMAGE_PATIENCE_MS: u32 = 10_000;
 
 /// Pixels outside the mask.
 pub fn unmasked(set: &Acquisition) -> PixelSet {

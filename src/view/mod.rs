@@ -95,6 +95,8 @@ impl Page {
             changed |= self.canvases[place].draw(app, panel);
             self.feet[place].draw(&self.dom, app, panel);
             self.draw_bar(app, panel);
+            let late = if app.is_late(panel) { "view late" } else { "view" };
+            self.dom.attribute(&self.canvases[place].view, ["view-image", "view-pattern"][place], "class", late);
             let plate = app.plate(panel).unwrap_or_default();
             let id = ["note-image", "note-pattern"][place];
             self.dom.show(id, !plate.is_empty());

@@ -50,6 +50,9 @@ struct Address {
     written_ms: f64,
 }
 
+/// A detector given pixel by pixel does not fit into an address.
+const LONGEST_HASH: usize = 8000;
+
 /// Browsers refuse an address that changes too often.
 const ADDRESS_REST_MS: f64 = 500.0;
 
@@ -239,7 +242,7 @@ impl Shell {
             return false;
         }
         let hash = app.state.to_hash();
-        if address.hash == hash {
+        if address.hash == hash || hash.len() > LONGEST_HASH {
             return false;
         }
         if now_ms - address.written_ms < ADDRESS_REST_MS {

@@ -2,7 +2,7 @@
 
 use super::dom::{Dom, escaped};
 use crate::{
-    Error,
+    Error, Kind,
     app::{
         App, Command, Stage,
         detector::centre_of,
@@ -229,8 +229,8 @@ fn body(error: &Error) -> String {
 
 /// Why nothing could be opened, in place of the drop text.
 fn refusal(error: &Error) -> String {
-    let cpu = match &*error.key {
-        "no_webgpu" => "<button type=\"button\" class=\"btn\" data-do=\"use-cpu\">Use the processor</button>",
+    let cpu = match error.kind {
+        Kind::Gpu => "<button type=\"button\" class=\"btn\" data-do=\"use-cpu\">Use the processor</button>",
         _ => "",
     };
     format!(

@@ -36,8 +36,11 @@ pub fn build(profile: Profile, out: &Path) -> Result<()> {
     let html = fs::read_to_string(&source).with_context(|| source.display().to_string())?;
     let (html, assets) = resolve(&html)?;
 
-    let binaries: Vec<&str> = assets.iter().filter_map(Asset::binary).collect();
-    let compiled = wasm::compile(&binaries, &[], profile)?;
+    let binaries = assets.iter().filter_map(|asset| if let Asset::Rust(binary) = asset { Some(binary) } else { None });
+    for Binary { name, default_features, .. } in binaries {
+        let features: &[&str] = if *default_features { &[] } else { &["--no-default-features"] };
+        wasm::compile(name, features, profile)?;
+    }
     let wasm_opt = if profile == Profile::Release { setup::wasm_opt() } else { None };
     // An old page must not show through a failed or half-done build.
     if out.exists() {
@@ -46,7 +49,7 @@ pub fn build(profile: Profile, out: &Path) -> Result<()> {
     fs::create_dir_all(out)?;
     // Each asset in a thread of its own: wasm-opt uses one core.
     std::thread::scope(|scope| -> Result<()> {
-        let place = |asset| place(asset, &compiled, wasm_opt.as_deref(), out);
+        let place = |asset| place(asset, profile, wasm_opt.as_deref(), out);
         let threads: Vec<_> = assets.iter().map(|asset| scope.spawn(move || place(asset))).collect();
         threads
             .into_iter()
@@ -58,20 +61,17 @@ pub fn build(profile: Profile, out: &Path) -> Result<()> {
 }
 
 /// Puts what one asset asks for into `out`.
-fn place(asset: &Asset, compiled: &Path, wasm_opt: Option<&Path>, out: &Path) -> Result<()> {
+fn place(asset: &Asset, profile: Profile, wasm_opt: Option<&Path>, out: &Path) -> Result<()> {
     let binary = match asset {
         Asset::File(path) => return copy(&paths::root().join(path), out),
         Asset::Rust(binary) => binary,
     };
-    let bound = wasm::bind(compiled, &binary.name, wasm_opt.map(|tool| (tool, &*binary.optimise)))?;
+    let bound = wasm::bind(&binary.name, profile, wasm_opt.map(|tool| (tool, &*binary.optimise)))?;
     for file in [format!("{}.js", binary.name), format!("{}_bg.wasm", binary.name), "snippets".to_owned()] {
         let file = bound.join(file);
         if file.exists() {
             copy(&file, out)?;
         }
-    }
-    if binary.loader {
-        fs::write(out.join(format!("{}_loader.js", binary.name)), loader(&binary.name))?;
     }
     Ok(())
 }
@@ -79,8 +79,8 @@ fn place(asset: &Asset, compiled: &Path, wasm_opt: Option<&Path>, out: &Path) ->
 /// Builds a bare page that runs the twin tests into [`twins_folder`]. Its promise `verdicts` gives what came out.
 pub fn build_twins() -> Result<()> {
     let name = TWINS;
-    let compiled = wasm::compile(&[name], &["twins"], Profile::Release)?;
-    let folder = wasm::bind(&compiled, name, None)?;
+    wasm::compile(name, &["--features", "twins"], Profile::Release)?;
+    let folder = wasm::bind(name, Profile::Release, None)?;
     let html = format!(
         "<!doctype html><title>twins</title><link rel=\"icon\" href=\"data:,\"><script type=\"module\">\
          import init, {{ verdicts }} from './{name}.js'; window.verdicts = init().then(verdicts);</script>"
@@ -105,19 +105,10 @@ enum Asset {
 #[derive(Debug, PartialEq, Eq)]
 struct Binary {
     name: String,
-    /// With a script `NAME_loader.js` that starts it (`data-loader-shim`).
-    loader: bool,
+    /// False with `data-cargo-no-default-features`.
+    default_features: bool,
     /// wasm-opt's arguments (`data-wasm-opt`, `data-wasm-opt-params`).
     optimise: Vec<String>,
-}
-
-impl Asset {
-    fn binary(&self) -> Option<&str> {
-        match self {
-            Asset::Rust(binary) => Some(&binary.name),
-            Asset::File(_) => None,
-        }
-    }
 }
 
 /// index.html with its links replaced, and what they ask for.
@@ -153,8 +144,8 @@ fn resolve_link(attributes: &BTreeMap<String, String>) -> Result<(Asset, String)
         };
         let mut optimise = vec![format!("-O{}", value("data-wasm-opt").unwrap_or_default())];
         optimise.extend(value("data-wasm-opt-params").unwrap_or_default().split_whitespace().map(str::to_owned));
-        let loader = attributes.contains_key("data-loader-shim");
-        return Ok((Asset::Rust(Binary { name, loader, optimise }), script));
+        let default_features = !attributes.contains_key("data-cargo-no-default-features");
+        return Ok((Asset::Rust(Binary { name, default_features, optimise }), script));
     }
     let path = PathBuf::from(value("href").context("no href")?);
     let name = path.file_name().and_then(|name| name.to_str()).context("href names no file")?;
@@ -186,11 +177,6 @@ fn attributes(tag: &str) -> BTreeMap<String, String> {
     found
 }
 
-/// The script that starts a worker's module.
-fn loader(name: &str) -> String {
-    format!("import init from './{name}.js';await init();")
-}
-
 /// Copies a file, or a folder with all that is in it, into `folder`.
 fn copy(from: &Path, folder: &Path) -> Result<()> {
     let name = from.file_name().with_context(|| from.display().to_string())?;
@@ -213,7 +199,7 @@ mod tests {
     #[test]
     fn links_become_what_trunk_makes_of_them() -> Result<()> {
         let html = "<head>\n<link data-trunk rel=\"rust\" data-bin=\"planescope\" data-wasm-opt=\"3\" data-wasm-opt-params=\"-a -b\" />\n\
-             <link data-trunk rel=\"rust\" data-type=\"worker\" data-bin=\"reader\" data-loader-shim>\n\
+             <link data-trunk rel=\"rust\" data-type=\"worker\" data-bin=\"reader\" data-cargo-no-default-features>\n\
              <link data-trunk rel=\"css\" href=\"www/style.css\">\n\
              <link data-trunk rel=\"copy-dir\" href=\"www/demo\">\n\
              <link rel=\"help\" href=\"help.html\"></head>";
@@ -223,9 +209,12 @@ mod tests {
             "<head>\n<script type=\"module\">import init from './planescope.js'; await init();</script>\n\n\
              <link rel=\"stylesheet\" href=\"./style.css\">\n\n<link rel=\"help\" href=\"help.html\"></head>"
         );
-        let page =
-            Binary { name: "planescope".into(), loader: false, optimise: ["-O3", "-a", "-b"].map(Into::into).into() };
-        let worker = Binary { name: "reader".into(), loader: true, optimise: vec!["-O".into()] };
+        let page = Binary {
+            name: "planescope".into(),
+            default_features: true,
+            optimise: ["-O3", "-a", "-b"].map(Into::into).into(),
+        };
+        let worker = Binary { name: "reader".into(), default_features: false, optimise: vec!["-O".into()] };
         let expected = [
             Asset::Rust(page),
             Asset::Rust(worker),

@@ -19,31 +19,25 @@ pub enum Profile {
     Dev,
 }
 
-/// Compiles the binaries `names` of the package for wasm32, with further `features`, and returns the folder that holds
-/// `NAME.wasm`.
-pub fn compile(names: &[&str], features: &[&str], profile: Profile) -> Result<PathBuf> {
+/// Compiles the binary `name` of the package for wasm32, with `features` as cargo's arguments say them.
+pub fn compile(name: &str, features: &[&str], profile: Profile) -> Result<()> {
     setup::wasm_target()?;
     let mut command = Command::new(paths::cargo());
     command.current_dir(paths::root());
-    command.args(["build", "--package", "planescope", "--target", "wasm32-unknown-unknown"]);
+    command.args(["build", "--package", "planescope", "--target", "wasm32-unknown-unknown", "--bin", name]);
     if profile == Profile::Release {
         command.arg("--release");
     }
-    for feature in features {
-        command.args(["--features", feature]);
-    }
-    for name in names {
-        command.args(["--bin", name]);
-    }
-    ensure!(command.status().context("cargo did not start")?.success(), "the page did not compile");
-    let folder = if profile == Profile::Release { "release" } else { "debug" };
-    Ok(paths::target().join("wasm32-unknown-unknown").join(folder))
+    let status = command.args(features).status().context("cargo did not start")?;
+    ensure!(status.success(), "{name} did not compile");
+    Ok(())
 }
 
 /// `NAME.js` (an ES module) and `NAME_bg.wasm` of a compiled binary, optimised with these arguments where there is a
 /// wasm-opt; the folder that holds them. It is kept until the binary changes: wasm-opt is slow.
-pub fn bind(compiled: &Path, name: &str, wasm_opt: Option<(&Path, &[String])>) -> Result<PathBuf> {
-    let input = compiled.join(format!("{name}.wasm"));
+pub fn bind(name: &str, profile: Profile, wasm_opt: Option<(&Path, &[String])>) -> Result<PathBuf> {
+    let compiled = if profile == Profile::Release { "release" } else { "debug" };
+    let input = paths::target().join("wasm32-unknown-unknown").join(compiled).join(format!("{name}.wasm"));
     let folder = bound(name);
     let arguments = wasm_opt.map_or_else(String::new, |(tool, arguments)| format!("{tool:?} {arguments:?}"));
     let sources = stamp::Sources::default().add_file(&input)?.add(&arguments);

@@ -98,8 +98,10 @@ impl Bench<'_> {
             &json!([16, 16, expected["frames"], 0, 0, expected["bad_pixels"]]),
         );
         let short = 256 - expected["frames"].as_u64().context("frames")?;
-        let is_said = short == 0 || self.page_text("").await?.contains(&short.to_string());
-        self.compare(&format!("{name}: says how many positions were not reached"), &json!(is_said), &json!(true));
+        if short > 0 {
+            let is_said = self.page_text("").await?.contains(&short.to_string());
+            self.compare(&format!("{name}: says how many positions were not reached"), &json!(is_said), &json!(true));
+        }
         self.compare(&format!("{name}: no GPU errors"), &profile["gpuErrors"], &json!([]));
 
         let hashes = self.ask("hashes()").await?;

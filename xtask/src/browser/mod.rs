@@ -91,7 +91,7 @@ impl Bench<'_> {
         self.case("demo", cases::Case::Demo).await;
         self.case("not HDF5", cases::Case::Refused).await;
         self.fixtures().await;
-        let shots = screens::take(&mut self.browser, &self.url).await;
+        let shots = self.screenshots().await;
         self.finish("screenshots", shots);
     }
 

@@ -8,7 +8,7 @@ use planescope::{
     app::{
         App, Ask, Command, Effect, Event, Lane, Panel, Stage, ViewState,
         event::{Answer, Button, Entry, Progress},
-        state::{PatternOf, Product},
+        state::Product,
     },
     engine::{FrameState, Moments, Pattern, PatternSum, ScanSums},
     products::{DetectorShape, Disc},
@@ -257,7 +257,7 @@ fn a_late_answer_of_the_set_before_is_dropped() {
     bench.send(Event::Metadata(Rc::new(acquisition())));
     bench.send(Event::FirstBatch);
     bench.answer();
-    assert!(bench.app.set.as_ref().is_some_and(|set| set.sums.is_empty() && set.patterns.is_none()));
+    assert!(bench.app.set.as_ref().is_some_and(|set| set.pattern.is_none() && set.patterns.is_none()));
 }
 
 #[test]
@@ -310,10 +310,11 @@ fn a_refused_question_is_told_and_not_asked_again() {
     let mut bench = Bench::open();
     bench.decoded = FRAMES;
     bench.send(Event::FirstBatch);
-    bench.send(Event::SetPattern(PatternOf::Mean));
-    let (set_id, lane, _) = bench.asked.remove(0);
+    let place = bench.asked.iter().position(|(_, _, ask)| *ask == Ask::Patterns).expect("the disc is looked for");
+    let (set_id, lane, _) = bench.asked.remove(place);
     let refused = Error::new(Kind::Gpu, "device_lost", "The GPU was lost");
     bench.send(Event::Answered { set_id, lane, answer: Err(refused), states: vec![], faults: vec![], ms: 0.0 });
+    assert!(bench.asked.iter().all(|(_, _, ask)| *ask != Ask::Patterns));
     assert_eq!(bench.app.messages[0].error.key, "device_lost");
     bench.answer_all();
 }

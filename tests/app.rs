@@ -99,7 +99,6 @@ impl Bench {
 }
 
 /// An app whose views are 320 px wide.
-#[expect(clippy::field_reassign_with_default, reason = "the other fields are private")]
 fn sized_app() -> App {
     let mut app = App::default();
     app.side = 320.0;

@@ -248,7 +248,7 @@ mod tests {
     fn places_that_nearly_touch_are_one_range() {
         let far = 100 + GAP_BYTES;
         assert_eq!(joined(vec![far + 1..far + 2, 0..100, 50..60]), [0..100, far + 1..far + 2]);
-        assert_eq!(joined(vec![far..far + 2, 0..100, 50..60]), [0..far + 2]);
+        assert!(joined(vec![far..far + 2, 0..100, 50..60]).into_iter().eq(std::iter::once(0..far + 2)));
     }
 
     #[test]

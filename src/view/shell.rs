@@ -88,7 +88,7 @@ pub fn start(session: Rc<Session>) -> Result<Rc<Shell>, JsValue> {
             shell.frame();
         }
     }));
-    super::theme::take_kept(&dom.window, &dom.document);
+    super::theme::listen(&shell, &dom.window, &dom.document)?;
     let names = crate::app::state::PatternOf::ALL.map(crate::app::state::PatternOf::name);
     super::foot::fill(&dom, "pattern-of", &names)?;
     input::listen(&shell)?;

@@ -5,12 +5,17 @@
 //! `PLANESCOPE_ARINA` is the folder of a real ARINA set with an `expected.json` of the same form.
 
 use std::{
+    cell::Cell,
     env, fs,
+    ops::Range,
     path::{Path, PathBuf},
 };
 
 use planescope::{
-    acquisition::report::{Request, inspect},
+    acquisition::{
+        self,
+        report::{Request, inspect},
+    },
     source::{ByteSource, Disk},
 };
 use serde_json::Value;
@@ -25,6 +30,44 @@ fn every_fixture_is_read_as_expected() -> Outcome {
 #[test]
 fn a_real_arina_set_is_read_as_expected() -> Outcome {
     compare_folder("PLANESCOPE_ARINA")
+}
+
+/// A file that counts how often it is read.
+struct Counted {
+    disk: Disk,
+    reads: Cell<usize>,
+}
+
+impl ByteSource for Counted {
+    fn name(&self) -> &str {
+        self.disk.name()
+    }
+
+    fn len_bytes(&self) -> u64 {
+        self.disk.len_bytes()
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> planescope::Result<()> {
+        self.reads.set(self.reads.get() + 1);
+        self.disk.read_at(offset, buffer)
+    }
+
+    fn read_many(&self, ranges: &[Range<u64>]) -> planescope::Result<Vec<Vec<u8>>> {
+        self.reads.set(self.reads.get() + 1);
+        self.disk.read_many(ranges)
+    }
+}
+
+#[test]
+fn an_index_of_many_chunks_costs_few_reads() -> Outcome {
+    let Some(folder) = env::var_os("PLANESCOPE_FIXTURES").map(PathBuf::from) else { return Ok(()) };
+    for (name, most) in [("index_deep_btree1", 8), ("index_deep_btree2", 10)] {
+        let disk = Disk::open(&folder.join(name).join(name).with_extension("h5"))?;
+        let counted = Counted { disk, reads: Cell::new(0) };
+        acquisition::read(&[&counted])?;
+        assert!(counted.reads.get() <= most, "{name}: {} reads", counted.reads.get());
+    }
+    Ok(())
 }
 
 fn compare_folder(variable: &str) -> Outcome {

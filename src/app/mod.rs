@@ -186,22 +186,24 @@ impl App {
         if std::mem::take(&mut self.stale.image) {
             let product = self.state.product;
             let look = *self.state.looks.of(product.family());
-            let field = set.field(product);
+            let is_same = self.image.as_ref().is_some_and(|shown| shown.subject == Subject::Product(product));
+            let field = set.field(product).filter(|_| is_same || set.fits(product, &self.state));
             let percentiles = percentiles(product.family());
-            self.serial += 1;
-            let before = self.image.take();
-            let subject = Subject::Product(product);
-            self.image =
-                field.map(|field| shown(field, look, percentiles, subject, before, now_ms, reading, self.serial));
+            // Without a field the last good picture stays.
+            if let Some(field) = field {
+                self.serial += 1;
+                let (before, subject) = (self.image.take(), Subject::Product(product));
+                self.image = Some(shown(field, look, percentiles, subject, before, now_ms, reading, self.serial));
+            }
         }
         if std::mem::take(&mut self.stale.pattern) {
             let look = self.state.looks.pattern;
-            let field = set.pattern_field(self.state.pattern);
-            self.serial += 1;
-            let before = self.pattern.take();
-            let subject = Subject::Pattern(self.state.pattern);
-            self.pattern = field
-                .map(|field| shown(field, look, Percentiles::PATTERN, subject, before, now_ms, reading, self.serial));
+            if let Some(field) = set.pattern_field(self.state.pattern) {
+                self.serial += 1;
+                let (before, subject) = (self.pattern.take(), Subject::Pattern(self.state.pattern));
+                let percentiles = Percentiles::PATTERN;
+                self.pattern = Some(shown(field, look, percentiles, subject, before, now_ms, reading, self.serial));
+            }
         }
         for product in std::mem::take(&mut self.stale.thumbs) {
             self.serial += 1;

@@ -153,7 +153,7 @@ impl OpenSet {
                 if self.states.get(self.frame_at(middle) as usize).is_some_and(is_valid) {
                     return middle;
                 }
-                let first = self.states.iter().position(|state| is_valid(state)).unwrap_or(0) as u32;
+                let first = self.states.iter().position(is_valid).unwrap_or(0) as u32;
                 [first / cols.max(1), first % cols.max(1)]
             }
         }
@@ -206,6 +206,16 @@ impl OpenSet {
             Want::Patterns(_) => self.patterns.as_ref().map(|(kept, _)| kept),
         };
         kept == Some(want)
+    }
+
+    /// Whether the last answer for `product` was made by the detector of now, be it from fewer patterns.
+    pub fn fits(&self, product: Product, state: &ViewState) -> bool {
+        let detector = |want: &Want| match want {
+            Want::Sums { shape, inverted, .. } => Some((shape.clone(), *inverted)),
+            _ => None,
+        };
+        let kept = self.sums.get(&product).map(|(kept, _)| kept);
+        product.is_com() || kept.and_then(detector) == self.want(product, state).as_ref().and_then(detector)
     }
 
     pub fn is_idle(&self, lane: Lane) -> bool {

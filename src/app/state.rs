@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// Everything that decides what is shown, data aside.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ViewState {
     pub product: Product,
@@ -225,24 +225,6 @@ pub struct Overlays(pub bool);
 impl Default for Overlays {
     fn default() -> Self {
         Self(true)
-    }
-}
-
-impl Default for ViewState {
-    fn default() -> Self {
-        Self {
-            product: Product::default(),
-            custom: None,
-            inverted: false,
-            disc: None,
-            cursor: None,
-            pattern: PatternOf::default(),
-            scan: None,
-            looks: Looks::default(),
-            image_view: Zoom::default(),
-            pattern_view: Zoom::default(),
-            overlays: Overlays::default(),
-        }
     }
 }
 

@@ -39,10 +39,13 @@ impl App {
             Event::Progress(progress) => self.on_set(|set| set.progress = progress),
             Event::Memory(memory) => self.on_set(|set| set.memory = memory),
             Event::Report(report) => self.on_set(|set| set.report = report),
-            Event::FirstBatch => self.on_set(|set| {
-                set.batch_came();
-                set.fit = Fit::Wanted;
-            }),
+            Event::FirstBatch => {
+                let fit = if self.state.disc.is_some() { Fit::Frozen } else { Fit::Wanted };
+                self.on_set(|set| {
+                    set.batch_came();
+                    set.fit = if set.fit == Fit::Waiting { fit } else { set.fit };
+                });
+            }
             Event::BatchReady => self.on_set(OpenSet::batch_came),
             Event::BadPixelsFound(found) => self.on_set(|set| set.set_bad(&found)),
             Event::Done => self.end(Reading::Done),

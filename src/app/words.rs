@@ -376,9 +376,11 @@ impl App {
 
     pub fn disc_rows(&self) -> Vec<Row> {
         let (Some(set), Some(disc)) = (&self.set, self.state.disc) else { return Vec::new() };
-        let radius = self.detector_length(disc.radius);
-        let mut rows =
-            vec![Row::new("Disc", radius).remark(format!("at {:.1}, {:.1}", disc.centre[1], disc.centre[0]))];
+        let place = format!("at {:.1}, {:.1}", disc.centre[1], disc.centre[0]);
+        let mut rows = vec![match set.disc_is_found {
+            true => Row::new("Disc", self.detector_length(disc.radius)).remark(place),
+            false => Row::new("Disc", "not found").remark("the middle is taken"),
+        }];
         if let Some((shape, inverted)) = self.detector_shape() {
             let pixels = pixels(&shape, set.detector(), inverted).without(&set.bad).count();
             rows.push(Row::new("Takes", format!("{} px", count(pixels.into()))));

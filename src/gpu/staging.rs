@@ -80,7 +80,7 @@ impl Staging {
         dest: u32,
     ) -> Result<()> {
         let padded = len.next_multiple_of(4).min(piece.byte_length());
-        if u64::from(padded) > self.bytes || padded % 4 != 0 {
+        if u64::from(padded) > self.bytes || !padded.is_multiple_of(4) {
             return Err(Error::new(Kind::Internal, "piece_size", "A piece does not fit the upload buffers"));
         }
         let bytes = Uint8Array::new_with_byte_offset_and_length(piece, 0, padded);

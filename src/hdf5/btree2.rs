@@ -91,6 +91,7 @@ fn walk(
     let used = fields.at() + 4;
     fields.u32()?;
     super::file::check_sum(&node[..used]).map_err(|e| e.at(format!("{TREE} node at {address}")))?;
+    file.preload(children.iter().map(|&(child, _)| (child, shape.node_len)));
     for (i, &(child, count)) in children.iter().enumerate() {
         walk(file, shape, child, level - 1, count, each)?;
         if let Some(record) = own.get(i) {

@@ -2,7 +2,8 @@
 
 use std::{
     cell::{Cell, RefCell},
-    collections::HashMap,
+    collections::{BTreeMap, HashMap},
+    ops::Range,
     rc::Rc,
 };
 
@@ -19,6 +20,8 @@ pub struct File<'a> {
     source: &'a dyn ByteSource,
     superblock: Superblock,
     pages: RefCell<HashMap<u64, Rc<Vec<u8>>>>,
+    /// What was read ahead, by its first byte.
+    blocks: RefCell<BTreeMap<u64, Vec<u8>>>,
     /// Bytes of structure that may still be read, so that a structure that repeats itself ends.
     allowance: Cell<u64>,
     pub(super) groups: RefCell<HashMap<u64, Rc<Vec<Link>>>>,
@@ -32,8 +35,8 @@ impl<'a> File<'a> {
     pub fn open(source: &'a dyn ByteSource) -> Result<Self> {
         let superblock = superblock::find(source)?;
         let allowance = source.len_bytes().saturating_mul(8).min(MOST_BYTES).saturating_add(FREE_BYTES);
-        let (pages, groups) = Default::default();
-        Ok(Self { source, superblock, pages, allowance: Cell::new(allowance), groups })
+        let (pages, blocks, groups) = Default::default();
+        Ok(Self { source, superblock, pages, blocks, allowance: Cell::new(allowance), groups })
     }
 
     /// File name.
@@ -90,6 +93,9 @@ impl<'a> File<'a> {
             .checked_sub(cost)
             .ok_or_else(|| place(damaged(what).found("a structure without end")))?;
         self.allowance.set(left);
+        if let Some(bytes) = self.read_ahead(offset, len) {
+            return Ok(bytes);
+        }
         let mut bytes = vec![0; usize::try_from(len).map_err(|_| place(damaged(what)))?];
         match len > PAGE_BYTES * 4 {
             true => self.source.read_at(offset, &mut bytes)?,
@@ -118,6 +124,48 @@ impl<'a> File<'a> {
             check_sum(&bytes).map_err(|e| e.at(place()))?;
         }
         Ok(bytes)
+    }
+
+    /// Reads all of `places` (address, bytes) in one go, so that scattered nodes do not cost a read each;
+    /// [`most_preloaded`] says how many. A place that cannot be read is left to [`File::read`], which says why.
+    pub(super) fn preload(&self, places: impl IntoIterator<Item = (u64, u64)>) {
+        let ranges = places.into_iter().filter_map(|(address, len)| {
+            let start = address.checked_add(self.base()).filter(|&start| start < self.len_bytes())?;
+            let range = start..start.saturating_add(len).min(self.len_bytes());
+            (!self.is_at_hand(&range)).then_some(range)
+        });
+        let ranges = joined(ranges.collect());
+        let len: u64 = ranges.iter().map(|range| range.end - range.start).sum();
+        let left = self.allowance.get().checked_sub(len);
+        let (Some(left), 1..=MOST_PRELOADED) = (left, len) else { return };
+        self.allowance.set(left);
+        let Ok(read) = self.source.read_many(&ranges) else { return };
+        let mut blocks = self.blocks.borrow_mut();
+        let kept: u64 = blocks.values().map(|block| block.len() as u64).sum();
+        if kept + len > MOST_PRELOADED {
+            blocks.clear();
+        }
+        // A block that begins inside another one would hide the rest of it.
+        for range in &ranges {
+            let hiding: Vec<u64> = blocks.range(range.clone()).map(|(&start, _)| start).collect();
+            hiding.iter().for_each(|start| drop(blocks.remove(start)));
+        }
+        blocks.extend(ranges.iter().map(|range| range.start).zip(read));
+    }
+
+    fn is_at_hand(&self, range: &Range<u64>) -> bool {
+        let pages = self.pages.borrow();
+        let mut touched = range.start / PAGE_BYTES..range.end.div_ceil(PAGE_BYTES);
+        touched.all(|number| pages.contains_key(&number))
+    }
+
+    /// A part of one of the blocks read ahead.
+    fn read_ahead(&self, offset: u64, len: u64) -> Option<Vec<u8>> {
+        let blocks = self.blocks.borrow();
+        let (start, block) = blocks.range(..=offset).next_back()?;
+        let from = usize::try_from(offset - start).ok()?;
+        let to = from.checked_add(usize::try_from(len).ok()?)?;
+        block.get(from..to).map(<[u8]>::to_vec)
     }
 
     fn read_cached(&self, offset: u64, buffer: &mut [u8]) -> Result<()> {
@@ -150,6 +198,24 @@ impl<'a> File<'a> {
     }
 }
 
+/// How many places of `len` bytes [`File::preload`] takes at once, wherever they lie.
+pub(super) fn most_preloaded(len: u64) -> usize {
+    (MOST_PRELOADED / len.saturating_add(GAP_BYTES)).max(1) as usize
+}
+
+/// The ranges in order, those that overlap or nearly touch as one.
+fn joined(mut ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
+    ranges.sort_unstable_by_key(|range| range.start);
+    let mut joined: Vec<Range<u64>> = Vec::new();
+    for range in ranges {
+        match joined.last_mut().filter(|last| range.start <= last.end.saturating_add(GAP_BYTES)) {
+            Some(last) => last.end = last.end.max(range.end),
+            None => joined.push(range),
+        }
+    }
+    joined
+}
+
 /// Refuses bytes that do not end with the checksum of what precedes it.
 pub(super) fn check_sum(bytes: &[u8]) -> Result<()> {
     let (body, sum) = bytes.split_last_chunk::<4>().ok_or_else(|| damaged("checksum"))?;
@@ -164,8 +230,32 @@ pub(super) fn check_sum(bytes: &[u8]) -> Result<()> {
 /// Structure is read in pieces of this size, so that neighbours cost one read.
 const PAGE_BYTES: u64 = 32 * 1024;
 const PAGES_KEPT: usize = 256;
+/// What is read ahead at once, and kept.
+const MOST_PRELOADED: u64 = 16 << 20;
+/// Bytes between two places that cost less than a read of their own.
+const GAP_BYTES: u64 = 8 * 1024;
 /// A read counts as at least this many bytes.
 const LEAST_COST: u64 = 64;
 /// Structure that may be read of any file, and of a large one.
 const FREE_BYTES: u64 = 16 << 20;
 const MOST_BYTES: u64 = 2 << 30;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_that_nearly_touch_are_one_range() {
+        let far = 100 + GAP_BYTES;
+        assert_eq!(joined(vec![far + 1..far + 2, 0..100, 50..60]), [0..100, far + 1..far + 2]);
+        assert!(joined(vec![far..far + 2, 0..100, 50..60]).into_iter().eq(std::iter::once(0..far + 2)));
+    }
+
+    #[test]
+    fn as_many_places_as_told_fit_at_once_wherever_they_lie() {
+        for len in [1, 3096, MOST_PRELOADED / 2] {
+            let most = most_preloaded(len) as u64;
+            assert!((most * (len + GAP_BYTES)) <= MOST_PRELOADED && most > 0, "{len}");
+        }
+    }
+}

@@ -46,12 +46,12 @@ pub struct Session {
     picked: RefCell<(Vec<Picked>, SourceKind)>,
     profile: RefCell<Option<Rc<LoadProfile>>>,
     waiting: RefCell<Vec<oneshot::Sender<Ended>>>,
-    listeners: RefCell<Vec<Rc<dyn Fn(&Event)>>>,
+    listeners: RefCell<Vec<Listener<Event>>>,
     /// When the load under way began, and who waits for its first image.
     started_ms: Cell<f64>,
     first_image: RefCell<FirstImage>,
     /// Who hears of finished profiles.
-    watchers: RefCell<Vec<Rc<dyn Fn(&LoadProfile)>>>,
+    watchers: RefCell<Vec<Listener<LoadProfile>>>,
     errors: RefCell<Vec<String>>,
 }
 
@@ -63,6 +63,9 @@ struct FirstImage {
     at_ms: Option<f64>,
     waiting: Option<oneshot::Sender<()>>,
 }
+
+/// Is called with everything of its kind that happens.
+type Listener<T> = Rc<dyn Fn(&T)>;
 
 /// How a load ended.
 pub type Ended = Result<Rc<LoadProfile>>;

@@ -2,6 +2,8 @@
 //!
 //! Reads are synchronous: in the browser they run in a worker, where `FileReaderSync` is allowed.
 
+use std::ops::Range;
+
 use crate::{Error, Kind, Result};
 
 /// A file that can be read at any place. Implementations never return fewer bytes than asked for.
@@ -17,6 +19,26 @@ pub trait ByteSource {
     /// # Errors
     /// `Io` when the range cannot be read, `File` (key `truncated`) when it ends past the file.
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<()>;
+
+    /// The bytes of every range, in the order of `ranges`; in one go where the file allows it, as a read may cost
+    /// far more than its bytes. All are in memory at once, so the caller bounds their sum.
+    ///
+    /// # Errors
+    /// As [`ByteSource::read_at`], for any of the ranges.
+    fn read_many(&self, ranges: &[Range<u64>]) -> Result<Vec<Vec<u8>>> {
+        ranges.iter().map(|range| read_range(self, range)).collect()
+    }
+}
+
+/// The bytes of one range.
+fn read_range(source: &(impl ByteSource + ?Sized), range: &Range<u64>) -> Result<Vec<u8>> {
+    let len = usize::try_from(range.end.saturating_sub(range.start)).unwrap_or(usize::MAX);
+    if range.end > source.len_bytes() {
+        return Err(past_the_end(source.name(), range.start, len, source.len_bytes()));
+    }
+    let mut bytes = vec![0; len];
+    source.read_at(range.start, &mut bytes)?;
+    Ok(bytes)
 }
 
 /// The error of a range that ends past the file.

@@ -2,11 +2,13 @@
 //!
 //! Synchronous reads (`FileReaderSync`, synchronous `XMLHttpRequest`) are allowed in workers only.
 
+use std::ops::Range;
+
 use js_sys::{ArrayBuffer, Uint8Array};
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{Blob, File, FileReaderSync, XmlHttpRequest, XmlHttpRequestResponseType};
 
-use super::{ByteSource, past_the_end};
+use super::{ByteSource, past_the_end, read_range};
 use crate::{Error, Kind, Result};
 
 /// A file as it can be handed to a worker.
@@ -89,6 +91,37 @@ impl PickedSource {
         Self { picked, name, len_bytes }
     }
 
+    /// Slices of a picked file become one blob, which one read answers: each read costs a round trip through the
+    /// browser, whatever its length.
+    fn joined(&self, file: &File, ranges: &[Range<u64>]) -> Result<Vec<Vec<u8>>> {
+        let slices = js_sys::Array::new();
+        let mut len_bytes = 0;
+        for range in ranges {
+            let len = range.end.saturating_sub(range.start);
+            if range.end > self.len_bytes {
+                return Err(past_the_end(&self.name, range.start, len as usize, self.len_bytes));
+            }
+            let slice = file.slice_with_f64_and_f64(range.start as f64, (range.start + len) as f64);
+            slices.push(&slice.map_err(|cause| unreadable(&self.name, &cause))?.into());
+            len_bytes += len;
+        }
+        let bytes = Blob::new_with_blob_sequence(&slices)
+            .and_then(|blob| FileReaderSync::new()?.read_as_array_buffer(&blob))
+            .map_err(|cause| unreadable(&self.name, &cause))?;
+        let bytes = Uint8Array::new(&bytes);
+        if u64::from(bytes.length()) != len_bytes {
+            return Err(unreadable(&self.name, &format!("{} bytes for {len_bytes}", bytes.length()).into()));
+        }
+        let mut at = 0;
+        let pieces = ranges.iter().map(|range| {
+            // The sum of all lengths is that of a buffer, which has 32 bits.
+            let start = at;
+            at += range.end.saturating_sub(range.start) as u32;
+            bytes.subarray(start, at).to_vec()
+        });
+        Ok(pieces.collect())
+    }
+
     fn bytes(&self, offset: u64, len_bytes: u64) -> Result<ArrayBuffer, JsValue> {
         match &self.picked {
             Picked::File(file) => {
@@ -134,5 +167,12 @@ impl ByteSource for PickedSource {
         }
         bytes.copy_to(buffer);
         Ok(())
+    }
+
+    fn read_many(&self, ranges: &[Range<u64>]) -> Result<Vec<Vec<u8>>> {
+        match (&self.picked, ranges) {
+            (Picked::File(file), [_, _, ..]) => self.joined(file, ranges),
+            _ => ranges.iter().map(|range| read_range(self, range)).collect(),
+        }
     }
 }

@@ -22,7 +22,7 @@ pub fn computer(session: &Session) -> Computer {
         return Computer { gpu: GpuSupport::None, reason, ..Computer::default() };
     };
     let gpu = if context.adapter.is_software { GpuSupport::Software } else { GpuSupport::Ready };
-    let largest_buffer = context.limits.max_buffer_size.min(context.limits.max_storage_buffer_binding_size.into());
+    let largest_buffer = context.limits.max_buffer_size.min(context.limits.max_storage_buffer_binding_size);
     Computer { adapter: context.adapter.info.clone(), gpu, largest_buffer, ..Computer::default() }
 }
 

@@ -79,5 +79,10 @@ fn paint(canvas: &HtmlCanvasElement, thumb: &Thumb) -> Result<(), JsValue> {
             _ => {}
         }
     }
+    // Few cells are sharp squares, as in the panel.
+    let sharp = thumb.field.rows.max(thumb.field.cols) <= SHARP_CELLS;
+    canvas.style().set_property("image-rendering", if sharp { "pixelated" } else { "auto" })?;
     put(canvas, &thumb.field, &rgba)
 }
+
+const SHARP_CELLS: u32 = 32;

@@ -34,14 +34,19 @@ pub struct Shell {
     queue: RefCell<VecDeque<Event>>,
     at_work: Cell<bool>,
     frame_is_due: Cell<bool>,
-    on_frame: RefCell<Option<Closure<dyn FnMut(f64)>>>,
+    on_frame: RefCell<Option<OnFrame>>,
     /// The engine of the open set, and the set's number.
     engine: RefCell<Option<Rc<Engine>>>,
     address: RefCell<Address>,
     /// Hears of every new image, with the part of the scan positions that it covers.
-    presented: RefCell<Option<Rc<dyn Fn(f64)>>>,
+    presented: RefCell<Option<OnPresented>>,
     covered: Cell<Option<u32>>,
 }
+
+type OnFrame = Closure<dyn FnMut(f64)>;
+
+/// Hears of a new image, with the part of the scan positions that it covers.
+pub type OnPresented = Rc<dyn Fn(f64)>;
 
 /// What the address holds, and when it was written.
 #[derive(Default)]
@@ -83,7 +88,7 @@ pub fn start(session: Rc<Session>) -> Result<Rc<Shell>, JsValue> {
             shell.frame();
         }
     }));
-    super::theme::take_kept(&dom.window, &dom.document);
+    super::theme::listen(&shell, &dom.window, &dom.document)?;
     let names = crate::app::state::PatternOf::ALL.map(crate::app::state::PatternOf::name);
     super::foot::fill(&dom, "pattern-of", &names)?;
     input::listen(&shell)?;
@@ -132,7 +137,7 @@ impl Shell {
     }
 
     /// Who hears of every new image, with the part of the scan positions that it covers.
-    pub fn on_presented(&self, listener: Rc<dyn Fn(f64)>) {
+    pub fn on_presented(&self, listener: OnPresented) {
         *self.presented.borrow_mut() = Some(listener);
     }
 

@@ -85,11 +85,7 @@ fn draw_fields(dom: &Dom, app: &App) {
     ] {
         dom.show(place, px.is_some());
         field(dom, app, id, entry, &px.map(length).unwrap_or_default());
-        if let Some(unit_place) = dom.find(place).and_then(|field| field.query_selector(".unit").ok().flatten()) {
-            if unit_place.text_content().as_deref() != Some(unit) {
-                unit_place.set_text_content(Some(unit));
-            }
-        }
+        dom.text(&format!("{id}-unit"), unit);
     }
     let centre = shape.and_then(centre_of).map(|at| at.map(|px| format!("{px:.1}")));
     let [row, col] = centre.unwrap_or_default();

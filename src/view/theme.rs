@@ -1,13 +1,27 @@
 //! Dark or light: as the system says, or as the user chose last.
 
+use std::rc::Rc;
+
+use wasm_bindgen::JsValue;
 use web_sys::{Document, Storage, Window};
 
-use super::set;
+use super::{Shell, input::on, set};
 
 const KEY: &str = "planescope-theme";
+const LIGHT: &str = "(prefers-color-scheme: light)";
 
-/// Takes the theme that was chosen last; without one, the system's.
-pub fn take_kept(window: &Window, document: &Document) {
+/// Takes the theme that was chosen last; without one, the system's, and follows it when it changes.
+///
+/// # Errors
+/// When the browser refuses a listener.
+pub fn listen(shell: &Rc<Shell>, window: &Window, document: &Document) -> Result<(), JsValue> {
+    take_kept(window, document);
+    let Some(query) = window.match_media(LIGHT).ok().flatten() else { return Ok(()) };
+    let (window, document) = (window.clone(), document.clone());
+    on(shell, &query, "change", move |_, _: web_sys::Event| take_kept(&window, &document))
+}
+
+fn take_kept(window: &Window, document: &Document) {
     let kept = storage(window).and_then(|storage| storage.get_item(KEY).ok().flatten());
     let theme = kept.filter(|kept| matches!(kept.as_str(), "dark" | "light"));
     wear(document, theme.as_deref().unwrap_or_else(|| system(window)));
@@ -34,7 +48,7 @@ fn wear(document: &Document, theme: &str) {
 }
 
 fn system(window: &Window) -> &'static str {
-    let light = window.match_media("(prefers-color-scheme: light)").ok().flatten();
+    let light = window.match_media(LIGHT).ok().flatten();
     if light.is_some_and(|query| query.matches()) { "light" } else { "dark" }
 }
 

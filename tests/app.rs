@@ -1,0 +1,350 @@
+//! The page's state, without a page: events in, questions and pictures out.
+
+use std::{cell::Cell, rc::Rc};
+
+use planescope::{
+    Error, Kind,
+    acquisition::{Acquisition, BadPixels, Calibration, ScanChoice, ScanFrom, Storage, Stored},
+    app::{
+        App, Ask, Command, Effect, Event, Lane, Panel, Stage, ViewState,
+        event::{Answer, Button, Entry, Progress},
+        state::Product,
+    },
+    engine::{FrameState, Moments, Pattern, PatternSum, ScanSums},
+    products::{DetectorShape, Disc},
+    shape::{Detector, Dtype, Scan},
+};
+
+const DETECTOR: Detector = Detector { rows: 32, cols: 32 };
+const SCAN: Scan = Scan { rows: 4, cols: 5 };
+const FRAMES: usize = 20;
+
+/// A page and the answers of an engine that knows nothing of it.
+struct Bench {
+    app: App,
+    now_ms: Cell<f64>,
+    asked: Vec<(u32, Lane, Ask)>,
+    other: Vec<Effect>,
+    /// Frames that are decoded.
+    decoded: usize,
+    /// The disc in the patterns that are decoded.
+    disc: Disc,
+}
+
+impl Bench {
+    fn open() -> Self {
+        let disc = Disc { centre: [16.0, 16.0], radius: 6.0 };
+        let app = sized_app();
+        let mut bench = Self { app, now_ms: Cell::new(0.0), asked: vec![], other: vec![], decoded: 0, disc };
+        bench.send(Event::Opening { files: 3 });
+        bench.send(Event::Metadata(Rc::new(acquisition())));
+        bench
+    }
+
+    /// Everything is read, and every question is answered.
+    fn loaded() -> Self {
+        let mut bench = Self::open();
+        bench.decoded = FRAMES;
+        bench.send(Event::FirstBatch);
+        bench.send(Event::Done);
+        bench.answer_all();
+        bench
+    }
+
+    fn send(&mut self, event: Event) {
+        self.now_ms.set(self.now_ms.get() + 1000.0);
+        for effect in self.app.update(self.now_ms.get(), event) {
+            match effect {
+                Effect::Ask { set_id, lane, ask } => self.asked.push((set_id, lane, ask)),
+                effect => self.other.push(effect),
+            }
+        }
+    }
+
+    /// Answers the oldest question.
+    fn answer(&mut self) {
+        let (set_id, lane, ask) = self.asked.remove(0);
+        let valid: Vec<u8> = (0..FRAMES).map(|frame| u8::from(frame < self.decoded)).collect();
+        let sums = || (0..FRAMES as u64).collect::<Vec<_>>();
+        let answer = match ask {
+            Ask::Sums(product, pixels) => {
+                let sum = sums().iter().map(|frame| frame * u64::from(pixels.count())).collect();
+                Answer::Sums(product, ScanSums { sum, valid })
+            }
+            Ask::Moments(_) => Answer::Moments(Moments { sum: sums(), sum_row: sums(), sum_col: sums(), valid }),
+            Ask::Pattern(frame) => {
+                let state = if (frame as usize) < self.decoded { FrameState::Valid } else { FrameState::Unread };
+                Answer::Pattern(frame, Pattern { pixels: vec![1; 1024], state })
+            }
+            Ask::Patterns => Answer::Patterns(bright_disc(self.disc, self.decoded as u32)),
+        };
+        let state = |frame| if frame < self.decoded { FrameState::Valid } else { FrameState::Unread };
+        let states = (0..FRAMES).map(state).collect();
+        self.send(Event::Answered { set_id, lane, answer: Ok(answer), states, faults: vec![], ms: 1.0 });
+    }
+
+    fn answer_all(&mut self) {
+        for _ in 0..200 {
+            if self.asked.is_empty() {
+                return;
+            }
+            self.answer();
+        }
+        panic!("questions never end: {:?}", self.asked);
+    }
+
+    fn images_asked(&self) -> Vec<&Ask> {
+        self.asked.iter().filter(|(_, lane, _)| *lane == Lane::Image).map(|(_, _, ask)| ask).collect()
+    }
+}
+
+/// An app whose views are 320 px wide.
+fn sized_app() -> App {
+    let mut app = App::default();
+    app.side = 320.0;
+    app
+}
+
+fn acquisition() -> Acquisition {
+    Acquisition {
+        name: "au_master.h5".into(),
+        dataset: "/entry/data/data".into(),
+        files: vec![],
+        files_missing: vec![],
+        files_linked: 0,
+        dtype: Dtype::U16,
+        stored: Stored::default(),
+        channels: vec![],
+        channel: 0,
+        detector: DETECTOR,
+        frames: FRAMES as u32,
+        frames_announced: None,
+        scan: ScanChoice { shape: SCAN, from: ScanFrom::Sidecar, alternatives: vec![Scan { rows: 2, cols: 10 }] },
+        storage: Storage::BitshuffleLz4 { block_px: 1024, chunks: vec![] },
+        bad_pixels: BadPixels::default(),
+        saturation: None,
+        calibration: Calibration::default(),
+        facts: vec![],
+        notices: vec![],
+    }
+}
+
+fn bright_disc(disc: Disc, frames: u32) -> PatternSum {
+    let shape = DetectorShape::Disc { centre: disc.centre, inner: 0.0, outer: disc.radius };
+    let inside = shape.pixels(DETECTOR);
+    let sum = (0..DETECTOR.pixels()).map(|pixel| if inside.contains(pixel) { 1000 } else { 3 }).collect();
+    PatternSum { sum, max: vec![9; 1024], frames }
+}
+
+#[test]
+fn nothing_is_asked_before_a_pattern_is_read() {
+    let bench = Bench::open();
+    assert!(bench.asked.is_empty(), "{:?}", bench.asked);
+    assert_eq!(bench.app.stage(), Stage::Reading);
+}
+
+#[test]
+fn the_disc_of_the_first_batch_is_frozen_and_a_better_one_only_offered() {
+    let mut bench = Bench::open();
+    bench.decoded = 5;
+    bench.send(Event::FirstBatch);
+    bench.answer_all();
+    let first = bench.app.state.disc.expect("found in the first batch");
+    bench.disc = Disc { centre: [18.0, 15.0], radius: 7.0 };
+    bench.decoded = FRAMES;
+    bench.send(Event::BatchReady);
+    bench.answer_all();
+    bench.send(Event::Done);
+    bench.answer_all();
+    assert_eq!(bench.app.state.disc, Some(first), "frozen");
+    let better = bench.app.better_disc.expect("offered");
+    assert!((better.centre[0] - 18.0).abs() < 0.5, "{better:?}");
+    bench.send(Event::Do(Command::FindDisc));
+    assert_eq!((bench.app.state.disc, bench.app.better_disc), (Some(better), None));
+}
+
+#[test]
+fn the_same_disc_in_all_patterns_is_no_offer() {
+    assert_eq!(Bench::loaded().app.better_disc, None);
+}
+
+#[test]
+fn a_drag_has_one_question_under_way_and_then_sends_only_its_newest_position() {
+    let mut bench = Bench::loaded();
+    bench.app.frame(0.0);
+    // The pattern is 32 px wide in 320: the centre of pixel 16 is at 165.
+    let at = |col: f64| [165.0 + 10.0 * col, 165.0];
+    bench.send(Event::Press { panel: Panel::Pattern, at: at(0.0), button: Button::Main, reach: 12.0 });
+    for col in 1..=6 {
+        bench.send(Event::Drag { at: at(f64::from(col)), fine: false, constrained: false });
+    }
+    assert_eq!(bench.images_asked().len(), 1, "one in flight");
+    bench.answer();
+    let newest = bench.images_asked();
+    let Some(Ask::Sums(Product::Custom, pixels)) = newest.first() else { panic!("{newest:?}") };
+    assert!(newest.len() == 1 && pixels.contains(16 * 32 + 27), "the disc around column 22 reaches 27");
+    bench.send(Event::Release);
+    bench.answer_all();
+    assert!(bench.images_asked().is_empty());
+}
+
+#[test]
+fn escape_puts_a_drag_back() {
+    let mut bench = Bench::loaded();
+    let before = bench.app.state.clone();
+    bench.send(Event::Press { panel: Panel::Pattern, at: [165.0, 165.0], button: Button::Main, reach: 12.0 });
+    bench.send(Event::Drag { at: [205.0, 165.0], fine: false, constrained: false });
+    assert_eq!(bench.app.state.product, Product::Custom);
+    bench.send(Event::Do(Command::Escape));
+    assert_eq!(bench.app.state, before);
+}
+
+#[test]
+fn the_last_good_picture_stays_until_the_next_is_whole() {
+    let mut bench = Bench::loaded();
+    bench.app.frame(0.0);
+    let before = bench.app.image.as_ref().expect("the image is made").serial;
+    bench.send(Event::Do(Command::Invert));
+    bench.app.frame(1.0);
+    assert_eq!(bench.app.image.as_ref().map(|shown| shown.serial), Some(before));
+    bench.answer_all();
+    bench.app.frame(2.0);
+    assert_ne!(bench.app.image.as_ref().map(|shown| shown.serial), Some(before));
+}
+
+#[test]
+fn the_shelf_is_filled_when_nothing_else_waits() {
+    let mut bench = Bench::loaded();
+    bench.app.frame(0.0);
+    let missing: Vec<_> = Product::ALL.iter().filter(|product| !bench.app.thumbs.contains_key(product)).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
+#[test]
+fn cancelling_keeps_what_was_read_and_says_so() {
+    let mut bench = Bench::open();
+    bench.decoded = 8;
+    bench.send(Event::FirstBatch);
+    bench.answer_all();
+    bench.send(Event::Do(Command::Escape));
+    assert!(matches!(bench.other.last(), Some(Effect::Cancel)));
+    bench.send(Event::Cancelled);
+    bench.answer_all();
+    assert_eq!(bench.app.stage(), Stage::Set);
+    assert_eq!(bench.app.messages[0].error.found, "8; the rest is dotted and left out of every sum");
+    bench.app.frame(0.0);
+    assert!(bench.app.image.is_some());
+}
+
+#[test]
+fn a_set_that_cannot_be_opened_leaves_the_one_before() {
+    let mut bench = Bench::loaded();
+    bench.send(Event::Opening { files: 1 });
+    bench.send(Event::Failed(Error::new(Kind::File, "not_hdf5", "Not an HDF5 file")));
+    assert_eq!(bench.app.stage(), Stage::Set);
+    assert_eq!(bench.app.messages[0].error.key, "not_hdf5");
+    let mut empty = App::default();
+    empty.update(0.0, Event::Failed(Error::new(Kind::File, "not_hdf5", "Not an HDF5 file")));
+    assert_eq!(empty.stage(), Stage::Refused);
+}
+
+#[test]
+fn a_late_answer_of_the_set_before_is_dropped() {
+    let mut bench = Bench::open();
+    bench.decoded = FRAMES;
+    bench.send(Event::FirstBatch);
+    bench.send(Event::Metadata(Rc::new(acquisition())));
+    bench.send(Event::FirstBatch);
+    bench.answer();
+    assert!(bench.app.set.as_ref().is_some_and(|set| set.pattern.is_none() && set.patterns.is_none()));
+}
+
+#[test]
+fn a_view_given_before_a_set_is_open_is_the_view_of_that_set() {
+    let mut bench = Bench::open();
+    let disc = Some(Disc { centre: [10.0, 11.0], radius: 4.0 });
+    let given = ViewState { product: Product::Adf, disc, cursor: Some([2, 3]), ..ViewState::default() };
+    bench.app = sized_app();
+    bench.send(Event::SetState(Box::new(given.clone())));
+    bench.send(Event::Metadata(Rc::new(acquisition())));
+    bench.decoded = FRAMES;
+    bench.send(Event::FirstBatch);
+    bench.answer_all();
+    bench.send(Event::Done);
+    bench.answer_all();
+    assert_eq!(bench.app.state, given);
+    bench.send(Event::Metadata(Rc::new(acquisition())));
+    assert_eq!(bench.app.state.disc, None, "the next set has its own");
+}
+
+#[test]
+fn another_scan_shape_keeps_the_cursor_on_its_pattern() {
+    let mut bench = Bench::loaded();
+    bench.send(Event::SetState(Box::new(ViewState { cursor: Some([3, 2]), ..bench.app.state.clone() })));
+    bench.send(Event::Do(Command::ScanShape(0)));
+    assert_eq!(bench.app.state.cursor, Some([1, 7]));
+    assert!(matches!(bench.other.last(), Some(Effect::ScanShape(Scan { rows: 2, cols: 10 }))));
+    bench.send(Event::Enter(Entry::ScanShape, "4 x 5".into()));
+    assert_eq!(bench.app.state.cursor, Some([3, 2]));
+    bench.send(Event::Enter(Entry::ScanShape, "four".into()));
+    assert!(bench.app.wrong_entry.is_some());
+}
+
+#[test]
+fn the_cursor_waits_on_the_first_pattern_until_the_middle_is_read() {
+    let mut bench = Bench::open();
+    let cursor = |bench: &Bench| bench.app.set.as_ref().map(|set| set.cursor(&bench.app.state));
+    bench.decoded = 3;
+    bench.send(Event::FirstBatch);
+    bench.answer_all();
+    assert_eq!(cursor(&bench), Some([0, 0]));
+    bench.decoded = FRAMES;
+    bench.send(Event::BatchReady);
+    bench.answer_all();
+    assert_eq!(cursor(&bench), Some([2, 2]));
+}
+
+#[test]
+fn a_refused_question_is_told_and_not_asked_again() {
+    let mut bench = Bench::open();
+    bench.decoded = FRAMES;
+    bench.send(Event::FirstBatch);
+    let place = bench.asked.iter().position(|(_, _, ask)| *ask == Ask::Patterns).expect("the disc is looked for");
+    let (set_id, lane, _) = bench.asked.remove(place);
+    let refused = Error::new(Kind::Gpu, "device_lost", "The GPU was lost");
+    bench.send(Event::Answered { set_id, lane, answer: Err(refused), states: vec![], faults: vec![], ms: 0.0 });
+    assert!(bench.asked.iter().all(|(_, _, ask)| *ask != Ask::Patterns));
+    assert_eq!(bench.app.messages[0].error.key, "device_lost");
+    bench.answer_all();
+}
+
+#[test]
+fn limits_that_are_not_locked_go_with_their_product() {
+    let mut bench = Bench::loaded();
+    bench.app.frame(0.0);
+    bench.send(Event::Enter(Entry::High(Panel::Image), "1,000".into()));
+    let high = |bench: &Bench| bench.app.state.looks.image.limits.map(|limits| limits.high);
+    assert_eq!(high(&bench), Some(1000.0));
+    bench.send(Event::Do(Command::Product(Product::Adf)));
+    assert_eq!(high(&bench), None);
+    bench.send(Event::Do(Command::LockRange));
+    let locked = high(&bench);
+    bench.send(Event::Do(Command::Product(Product::Bf)));
+    assert!(locked.is_some() && high(&bench) == locked);
+}
+
+#[test]
+fn progress_tells_rate_and_time_left() {
+    let mut bench = Bench::open();
+    let progress = Progress {
+        bytes_read: 3_400_000_000,
+        bytes_total: 7_900_000_000,
+        bytes_per_s: 4_600_000_000.0,
+        frames_decoded: 9,
+        files_done: 12,
+        files_total: 27,
+    };
+    bench.send(Event::Progress(progress));
+    let rows: Vec<_> = bench.app.reading_rows().iter().map(|row| row.value.replace('\u{202f}', " ")).collect();
+    assert_eq!(rows, ["3.4 of 7.9 GB", "4.6 GB/s", "about 1 s", "9 of 20", "12 of 27"]);
+}

@@ -109,15 +109,20 @@ impl Browser {
         Ok(())
     }
 
-    /// A screenshot of a window of this size in CSS pixels, as PNG.
-    pub async fn screenshot(&mut self, width: u32, height: u32, theme: &str) -> Result<Vec<u8>> {
-        let size = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
-        self.call("Emulation.setDeviceMetricsOverride", size).await?;
+    /// What the system prefers from now on: "dark" or "light".
+    pub async fn prefer(&mut self, theme: &str) -> Result<()> {
         let scheme = json!({"features": [{"name": "prefers-color-scheme", "value": theme}]});
         self.call("Emulation.setEmulatedMedia", scheme).await?;
-        // Two frames and a moment: the page lays itself out anew and draws its canvases.
+        Ok(())
+    }
+
+    /// A screenshot of a window of this size in CSS pixels, as PNG.
+    pub async fn screenshot(&mut self, width: u32, height: u32) -> Result<Vec<u8>> {
+        let size = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
+        self.call("Emulation.setDeviceMetricsOverride", size).await?;
+        // Two frames and a while: the page lays itself out anew, draws its canvases, and fills its shelf when idle.
         self.evaluate(
-            "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 400))))",
+            "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 4000))))",
         )
         .await?;
         let shot = self.call("Page.captureScreenshot", json!({"format": "png"})).await?;

@@ -1,4 +1,4 @@
-//! A worker thread's entry: a mailbox around [`planescope::reader`].
+//! A worker thread's entry: a mailbox around `planescope::reader`.
 
 #[cfg(target_arch = "wasm32")]
 fn main() {

@@ -2,7 +2,7 @@
 
 use std::{
     cell::{Cell, RefCell},
-    collections::VecDeque,
+    pin::pin,
     rc::Rc,
 };
 
@@ -10,6 +10,7 @@ use futures_channel::{mpsc, oneshot};
 use futures_util::{
     StreamExt,
     future::{join, join_all},
+    stream,
 };
 use wasm_bindgen_futures::spawn_local;
 
@@ -23,8 +24,10 @@ use crate::{
     reader::{Piece, Pool, Task},
 };
 
-/// Batches being read or waiting for their decode: one decodes while two fill up.
+/// Batches that are being read.
 const DEPTH: usize = 3;
+/// Decodes under way: the answers of one are awaited while the next one computes. They share the scratch.
+const DECODES: usize = 2;
 /// Uploads under way at a time; more than the ring has buffers.
 const UPLOADS: usize = 32;
 
@@ -41,6 +44,9 @@ struct Line {
     first_read_ms: Cell<Option<f64>>,
     last_read_ms: Cell<f64>,
     last_upload_ms: Cell<f64>,
+    /// Decodes under way, and since when there has been none.
+    decodes: Cell<u32>,
+    idle_since_ms: Cell<f64>,
 }
 
 /// A batch whose bytes are on the GPU.
@@ -68,7 +74,7 @@ pub async fn load(
     gpu.set_missing(&frames_without(chunks, set.frames));
     let tuning = job.profile.borrow().tuning.clone();
     let most_frames = max_batch_frames(&context, &engine.layout());
-    let budget = tuning.budget(most_frames, context.adapter.is_software);
+    let budget = tuning.budget((most_frames / DECODES as u32).max(1), context.adapter.is_software);
     job.profile.borrow_mut().batch_frames = budget.batch_frames;
     let batches = plan::batches(chunks, &budget);
     let largest = batches.iter().map(|batch| batch.slots.len()).max().unwrap_or_default();
@@ -93,6 +99,8 @@ pub async fn load(
         first_read_ms: Cell::new(None),
         last_read_ms: Cell::new(0.0),
         last_upload_ms: Cell::new(0.0),
+        decodes: Cell::new(0),
+        idle_since_ms: Cell::new(job.elapsed_ms()),
     });
     let result = line.clone().run(batches, &decoder, gpu).await;
     line.note_times();
@@ -101,24 +109,14 @@ pub async fn load(
 
 impl Line {
     async fn run(self: Rc<Self>, batches: Vec<Batch>, decoder: &Decoder, gpu: &crate::gpu::Engine) -> Result<()> {
-        let mut filling = VecDeque::new();
-        let mut batches = batches.into_iter();
+        let filled = stream::iter(batches).map(|batch| self.clone().fill_in_background(batch)).buffered(DEPTH);
+        let decoded = filled.map(|filled| self.decode(filled.unwrap_or_else(|_| Err(cancelled())), decoder, gpu));
+        let mut decoded = pin!(decoded.buffered(DECODES));
         let (mut read_any, mut read_error) = (false, None);
-        loop {
-            while filling.len() < DEPTH
-                && let Some(batch) = batches.next()
-            {
-                filling.push_back(self.clone().fill_in_background(batch));
-            }
-            let Some(next) = filling.pop_front() else { break };
-            let waited_ms = self.job.elapsed_ms();
-            let filled = next.await.unwrap_or_else(|_| Err(cancelled()))?;
-            let start_ms = self.job.elapsed_ms();
-            self.job.profile.borrow_mut().read_wait_ms += start_ms - waited_ms;
+        while let Some(batch) = decoded.next().await {
+            let filled = batch?;
             read_any |= !filled.slots.is_empty();
-            read_error = read_error.or(filled.error.clone());
-            self.decode(&filled, decoder, gpu).await?;
-            self.job.stage("decode", start_ms, self.job.elapsed_ms());
+            read_error = read_error.or(filled.error);
             (self.job.sink)(Event::Grown);
         }
         match read_error {
@@ -127,13 +125,18 @@ impl Line {
         }
     }
 
-    async fn decode(&self, filled: &Filled, decoder: &Decoder, gpu: &crate::gpu::Engine) -> Result<()> {
+    /// Decodes a batch into the store; gives back what it was read from.
+    async fn decode(&self, filled: Result<Filled>, decoder: &Decoder, gpu: &crate::gpu::Engine) -> Result<Filled> {
+        let filled = filled?;
+        let start_ms = self.job.elapsed_ms();
+        if self.decodes.replace(self.decodes.get() + 1) == 0 {
+            self.job.profile.borrow_mut().read_wait_ms += start_ms - self.idle_since_ms.get();
+        }
         if !filled.slots.is_empty() {
-            let waited_ms = self.job.elapsed_ms();
             let decoded = decoder.decode(&self.context, &filled.buffer, &filled.slots).await?;
             let gpu_ms = decoded.gpu_ms(&self.context).await?;
             let mut profile = self.job.profile.borrow_mut();
-            profile.gpu_wait_ms = self.job.elapsed_ms() - waited_ms;
+            profile.gpu_wait_ms = self.job.elapsed_ms() - start_ms;
             if let Some(gpu_ms) = gpu_ms {
                 *profile.gpu_decode_ms.get_or_insert(0.0) += gpu_ms;
             }
@@ -142,10 +145,13 @@ impl Line {
         }
         let lost = filled.lost.iter();
         gpu.fail(&lost.map(|&frame| FrameFault { frame, fault: ChunkFault::Unread, block: 0 }).collect::<Vec<_>>());
+        self.job.stage("decode", start_ms, self.job.elapsed_ms());
+        self.decodes.set(self.decodes.get() - 1);
+        self.idle_since_ms.set(self.job.elapsed_ms());
         let mut progress = self.progress.get();
         progress.frames_decoded += (filled.slots.len() + filled.lost.len()) as u32;
         self.tell(progress);
-        Ok(())
+        Ok(filled)
     }
 
     /// Reads a batch into a buffer of its own, without being waited for.

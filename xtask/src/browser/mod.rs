@@ -100,6 +100,7 @@ impl Bench<'_> {
             return self.finish("the page's start", Err(error));
         }
         self.case("seed", cases::bench(&data::BENCH[0])).await;
+        self.case("bright", cases::bench(&data::BENCH[1])).await;
         self.case("badpix", cases::bench(&data::BENCH[2])).await;
         self.case("arina-real", cases::Case::Arina).await;
         self.case("demo", cases::Case::Demo).await;

@@ -11,7 +11,7 @@ use crate::{
 
 /// Resident frames and what may be asked of them. Every method takes `&self`, and many questions may be under
 /// way: each is answered for the frames that were there when it was asked.
-#[expect(clippy::large_enum_variant, reason = "an app holds one engine per open set")]
+#[cfg_attr(feature = "gpu", expect(clippy::large_enum_variant, reason = "an app holds one engine per open set"))]
 pub enum Engine {
     #[cfg(feature = "gpu")]
     Gpu(gpu::Engine),

@@ -21,7 +21,7 @@ use crate::{
     engine::{ChunkFault, Engine, FrameFault, Slot},
     gpu::{Buffer, Context, Decoder, Staging, max_batch_frames},
     plan::{self, Batch, Slice},
-    reader::{Piece, Pool, Task},
+    reader::{Piece, Pool, Task, cancelled},
 };
 
 /// Batches that are being read.
@@ -251,8 +251,4 @@ fn bytes_per_file(batches: &[Batch], files: usize) -> Vec<f64> {
         bytes[usize::from(slice.file)] += f64::from(slice.len_bytes);
     }
     bytes
-}
-
-fn cancelled() -> Error {
-    Error::new(crate::Kind::Io, "cancelled", "Reading was cancelled")
 }

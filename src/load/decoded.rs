@@ -9,10 +9,10 @@ use wasm_bindgen_futures::spawn_local;
 
 use super::{Event, Job, Progress};
 use crate::{
-    Error, Kind, Result,
+    Result,
     acquisition::Acquisition,
     engine::Engine,
-    reader::{Done, Outcome, Pool, Task},
+    reader::{Done, Outcome, Pool, Task, cancelled},
 };
 
 /// Pixel bytes of one job: some frames, and a picture that grows.
@@ -50,8 +50,7 @@ pub async fn load(job: &Job, pool: Rc<Pool>, engine: &Rc<Engine>, set: &Rc<Acqui
         }
         let Some(next) = running.pop_front() else { break };
         let start_ms = job.elapsed_ms();
-        let lost = || Err(Error::new(Kind::Io, "cancelled", "Reading was cancelled"));
-        let decoded = next.await.unwrap_or_else(|_| lost())?;
+        let decoded = next.await.unwrap_or_else(|_| Err(cancelled()))?;
         job.profile.borrow_mut().read_wait_ms += job.elapsed_ms() - start_ms;
         progress.frames_decoded += decoded.count;
         progress.bytes_read += f64::from(decoded.count) * f64::from(frame_bytes);

@@ -7,7 +7,7 @@
 
 pub use codec::Ported;
 pub use message::{Answer, Outcome, Request, Task};
-pub use pool::{Done, Piece, Pool};
+pub use pool::{Done, Piece, Pool, cancelled};
 pub use worker::Reader;
 
 mod codec;

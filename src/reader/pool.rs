@@ -331,7 +331,8 @@ impl Drop for Member {
     }
 }
 
-fn cancelled() -> Error {
+/// What a job ends with that is no longer wanted.
+pub fn cancelled() -> Error {
     Error::new(Kind::Io, "cancelled", "Reading was cancelled")
 }
 

@@ -1,6 +1,7 @@
 //! What a set of files *means*: ordered diffraction patterns, scan, detector, bad pixels, calibration,
 //! and what is missing. Parsed once into a type that cannot be wrong.
 
+mod axes;
 pub mod frames;
 mod linked;
 mod metadata;
@@ -23,8 +24,9 @@ use crate::{
     shape::{Detector, Dtype, Scan},
 };
 
+pub use axes::{Axis, AxisOrder};
 pub use frames::{DecodedFrames, decode};
-pub use search::{Options, linked_files, open, read};
+pub use search::{Options, Place, linked_files, open, read};
 pub use store::Store;
 pub use tiles::{Placement, Span, Tiles, Window};
 pub use words::{is_fault, message, summary};

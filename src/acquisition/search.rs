@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use serde::{Deserialize, Serialize};
+
 use super::{
-    Acquisition, Opened, Refused,
+    Acquisition, AxisOrder, Opened, Refused,
     linked::{self, Links},
     metadata::is_sidecar,
     names, single,
@@ -17,10 +19,22 @@ use crate::{
 };
 
 /// What the user may choose before reading.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Options {
     /// Channel of sets [images, channels, y, x]; the last one when there are fewer.
     pub channel: u32,
+    /// The dataset to show; `None`: what the files are most likely about.
+    pub dataset: Option<Place>,
+    /// Which axis of the dataset is which; `None`, or one for another number of axes: as it is guessed.
+    pub axes: Option<AxisOrder>,
+}
+
+/// A dataset among the picked files.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    /// Base name of the file.
+    pub file: String,
+    pub path: String,
 }
 
 /// The sets in a drop of files, by name; several are a choice for the user. See [`open`].

@@ -14,7 +14,7 @@ pub use tuning::Tuning;
 
 use crate::{
     Error, Kind, Result,
-    acquisition::{Acquisition, Opened, Storage},
+    acquisition::{Acquisition, Opened, Options, Storage},
     cpu,
     engine::Engine,
     gpu::{self, Context},
@@ -87,6 +87,8 @@ struct Offer {
 pub(super) struct Job {
     generation: u32,
     path: Path,
+    /// What the user has chosen of the files.
+    options: Options,
     sink: Rc<dyn Fn(Event)>,
     started_ms: f64,
     profile: Rc<RefCell<LoadProfile>>,
@@ -120,20 +122,21 @@ impl Loader {
     }
 
     /// Opens `files`. Everything that happens goes to `sink`, in order; the last event is `Finished`, or
-    /// `Choice` when there are several sets. `started_ms` is when the user handed the files over.
+    /// `Choice` when there are several sets. `options` are what the user has chosen of the files; `started_ms` is when the user handed the files over.
     pub async fn open(
         &self,
         files: Vec<Picked>,
         kind: SourceKind,
         path: Path,
+        options: Options,
         started_ms: f64,
         sink: Rc<dyn Fn(Event)>,
     ) {
-        let job = self.begin(path, kind, files.len() as u32, started_ms, sink);
+        let job = self.begin(path, options, kind, files.len() as u32, started_ms, sink);
         (job.sink)(Event::Walking { files: files.len() as u32 });
         let pool = self.pool.borrow().clone();
         pool.hand_over(&files);
-        let walked = pool.run(Task::Walk, Rc::new(|_| ())).await;
+        let walked = pool.run(Task::Walk { options: job.options.clone() }, Rc::new(|_| ())).await;
         if job.generation != self.generation.get() {
             return;
         }
@@ -173,7 +176,9 @@ impl Loader {
     pub async fn linked_files(&self, master: &Picked) -> Result<Vec<String>> {
         let pool = self.pool.borrow().clone();
         pool.hand_over(std::slice::from_ref(master));
-        let Outcome::Walked(opened) = pool.run(Task::Walk, Rc::new(|_| ())).await?.outcome else {
+        let Outcome::Walked(opened) =
+            pool.run(Task::Walk { options: Options::default() }, Rc::new(|_| ())).await?.outcome
+        else {
             return Ok(Vec::new());
         };
         let missing = opened.sets.into_iter().flat_map(|set| set.files_missing);
@@ -193,7 +198,15 @@ impl Loader {
         self.pool.borrow().cancel();
     }
 
-    fn begin(&self, path: Path, kind: SourceKind, files: u32, started_ms: f64, sink: Rc<dyn Fn(Event)>) -> Job {
+    fn begin(
+        &self,
+        path: Path,
+        options: Options,
+        kind: SourceKind,
+        files: u32,
+        started_ms: f64,
+        sink: Rc<dyn Fn(Event)>,
+    ) -> Job {
         self.generation.set(self.generation.get() + 1);
         self.offered.take();
         let tuning = self.tuning();
@@ -218,6 +231,7 @@ impl Loader {
         Job {
             generation: self.generation.get(),
             path,
+            options,
             sink,
             started_ms,
             profile: Rc::new(RefCell::new(profile)),

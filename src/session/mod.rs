@@ -16,7 +16,7 @@ pub use remote::demo_files;
 
 use crate::{
     Error, Kind, Result,
-    acquisition::{Acquisition, ScanFrom},
+    acquisition::{Acquisition, Options, ScanFrom},
     engine::{Engine, FrameState, PixelSet},
     gpu::Context,
     load::{Event, LoadProfile, Loader, Path, SourceKind, Tuning, now_ms},
@@ -44,6 +44,8 @@ pub struct Session {
     active: RefCell<Option<Active>>,
     /// Files of the active load, to add missing ones to or to open again on the other path.
     picked: RefCell<(Vec<Picked>, SourceKind)>,
+    /// What the user has chosen of them.
+    options: RefCell<Options>,
     profile: RefCell<Option<Rc<LoadProfile>>>,
     waiting: RefCell<Vec<oneshot::Sender<Ended>>>,
     listeners: RefCell<Vec<Listener<Event>>>,
@@ -83,6 +85,7 @@ impl Session {
             path: Cell::new(Path::Gpu),
             active: RefCell::default(),
             picked: RefCell::default(),
+            options: RefCell::default(),
             profile: RefCell::default(),
             waiting: RefCell::default(),
             listeners: RefCell::default(),
@@ -136,6 +139,10 @@ impl Session {
     /// # Errors
     /// What the user sees: the set cannot be opened, or the load was cancelled.
     pub async fn open(self: &Rc<Self>, files: Vec<Picked>, kind: SourceKind) -> Ended {
+        self.open_with(files, kind, Options::default()).await
+    }
+
+    async fn open_with(self: &Rc<Self>, files: Vec<Picked>, kind: SourceKind, options: Options) -> Ended {
         let started_ms = now_ms();
         if files.is_empty() {
             return Err(
@@ -143,6 +150,7 @@ impl Session {
             );
         }
         *self.picked.borrow_mut() = (files.clone(), kind);
+        self.options.borrow_mut().clone_from(&options);
         self.profile.take();
         self.started_ms.set(started_ms);
         self.first_image.take();
@@ -155,7 +163,7 @@ impl Session {
                 session.note(event);
             }
         });
-        self.loader.open(files, kind, self.path.get(), started_ms, sink).await;
+        self.loader.open(files, kind, self.path.get(), options, started_ms, sink).await;
         ended.await.unwrap_or_else(|_| Err(Error::new(Kind::Io, "cancelled", "Another set was opened")))
     }
 
@@ -167,7 +175,7 @@ impl Session {
         let (mut files, kind) = self.picked.borrow().clone();
         files.retain(|file| more.iter().all(|new| new.name() != file.name()));
         files.extend(more);
-        self.open(files, kind).await
+        self.open_with(files, kind, self.options()).await
     }
 
     /// Opens the set again, on the other path.
@@ -176,8 +184,21 @@ impl Session {
     /// As [`Session::open`].
     pub async fn take_path(self: &Rc<Self>, path: Path) -> Ended {
         self.path.set(path);
+        self.reopen(self.options()).await
+    }
+
+    /// What the user has chosen of the files that are open.
+    pub fn options(&self) -> Options {
+        self.options.borrow().clone()
+    }
+
+    /// Opens the same files again, with another choice of dataset, channel or order of axes.
+    ///
+    /// # Errors
+    /// As [`Session::open`].
+    pub async fn reopen(self: &Rc<Self>, options: Options) -> Ended {
         let (files, kind) = self.picked.borrow().clone();
-        self.open(files, kind).await
+        self.open_with(files, kind, options).await
     }
 
     /// Opens a set by the address of its master (or only file): the files it links to are asked for beside it.

@@ -75,7 +75,7 @@ impl AxisOrder {
         if !others || !has(Axis::DetRow) || !has(Axis::DetCol) {
             return None;
         }
-        let mut order = Self { axes: [Axis::Frame; 4], rank: axes.len() as u8 };
+        let mut order = Self { axes: [Axis::Channel; 4], rank: axes.len() as u8 };
         order.axes[..axes.len()].copy_from_slice(axes);
         Some(order)
     }
@@ -141,6 +141,13 @@ impl AxisOrder {
     /// Sizes along a store's axes of a dataset of `dims`; 1 along those that it does not have.
     pub fn spread(&self, dims: &[u64]) -> [u64; 4] {
         self.in_store().map(|axis| axis.and_then(|axis| dims.get(axis).copied()).unwrap_or(1))
+    }
+}
+
+/// Patterns, one after another.
+impl Default for AxisOrder {
+    fn default() -> Self {
+        Self { axes: [Axis::Frame, Axis::DetRow, Axis::DetCol, Axis::Channel], rank: 3 }
     }
 }
 

@@ -42,6 +42,18 @@ impl Axis {
         }
     }
 
+    /// The same, where room is short.
+    fn brief(self) -> &'static str {
+        match self {
+            Self::ScanRow => "scan y",
+            Self::ScanCol => "scan x",
+            Self::Frame => "pattern",
+            Self::Channel => "channel",
+            Self::DetRow => "det y",
+            Self::DetCol => "det x",
+        }
+    }
+
     /// The axis of a [`super::Store`] that it becomes: two of frames, then detector rows and columns.
     fn in_store(self) -> usize {
         match self {
@@ -119,6 +131,11 @@ impl AxisOrder {
 
     pub fn rank(&self) -> usize {
         self.rank.into()
+    }
+
+    /// In words where room is short.
+    pub fn brief(&self) -> String {
+        self.axes().iter().map(|axis| axis.brief()).collect::<Vec<_>>().join(", ")
     }
 
     /// Whether the patterns lie on a scan of rows and columns.

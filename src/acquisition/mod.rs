@@ -28,10 +28,10 @@ use crate::{
 
 pub use axes::{Axis, AxisOrder};
 pub use frames::{DecodedFrames, decode};
-pub use search::{Options, Place, linked_files, open, read};
+pub use search::{Change, Options, Place, linked_files, open, read};
 pub use store::Store;
 pub use tiles::{Placement, Span, Tiles, Window};
-pub use words::{is_fault, message, summary};
+pub use words::{counted, is_fault, message, sides, summary};
 
 /// What a drop of files holds.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

@@ -27,6 +27,28 @@ pub struct Options {
     pub dataset: Option<Place>,
     /// Which axis of the dataset is which; `None`, or one for another number of axes: as it is guessed.
     pub axes: Option<AxisOrder>,
+    /// Name of the set that was chosen among several; [`open`] gives all of them all the same.
+    pub set: Option<String>,
+}
+
+/// What the user chooses anew, for the same files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// Another dataset; `None`: what the files are most likely about. Channel and axes are then found anew.
+    Dataset(Option<Place>),
+    Channel(u32),
+    Axes(AxisOrder),
+}
+
+impl Options {
+    /// The same, but for `change`.
+    pub fn with(&self, change: Change) -> Self {
+        match change {
+            Change::Dataset(dataset) => Self { dataset, ..Self::default() },
+            Change::Channel(channel) => Self { channel, ..self.clone() },
+            Change::Axes(axes) => Self { axes: Some(axes), ..self.clone() },
+        }
+    }
 }
 
 /// A dataset among the picked files.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Error,
-    acquisition::{Opened, Options},
+    acquisition::{Opened, Options, contents::Contents},
     engine::FrameFault,
     plan::Slice,
 };
@@ -24,6 +24,8 @@ pub enum Request {
 pub enum Task {
     /// Read the metadata of all files: what acquisitions are they, with what the user has chosen?
     Walk { options: Options },
+    /// List all groups and datasets of all files.
+    List,
     /// Read one slice of picked file `picked`, in pieces of at most `piece_bytes` (a multiple of 4).
     Read { picked: u32, slice: Slice, piece_bytes: u32 },
     /// Decode frames `first .. first + count` of acquisition `set` (place in the answer of the walk with these
@@ -55,6 +57,7 @@ pub enum Answer {
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Outcome {
     Walked(Opened),
+    Listed(Vec<Contents>),
     Read,
     /// Frames of the piece without valid pixels: failed ones with their fault, and missing ones.
     Decoded {

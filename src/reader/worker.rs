@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{
     Error, Kind, Result,
-    acquisition::{self, Acquisition, DecodedFrames, Opened, Options},
+    acquisition::{self, Acquisition, DecodedFrames, Opened, Options, contents::contents},
     plan::Slice,
     source::{ByteSource, Picked, PickedSource, range_header, unreadable},
 };
@@ -144,6 +144,11 @@ impl Desk {
             Task::Walk { options } => {
                 let opened = self.walk(options);
                 Ok((Outcome::Walked(opened), 0.0, now_ms() - started))
+            }
+            Task::List => {
+                let sources = self.sources();
+                let sources: Vec<&dyn ByteSource> = sources.iter().map(|source| source as &dyn ByteSource).collect();
+                Ok((Outcome::Listed(contents(&sources)), 0.0, now_ms() - started))
             }
             Task::Read { picked, slice, piece_bytes } => {
                 let read_ms = self.read(job, generation, picked, slice, piece_bytes).await?;

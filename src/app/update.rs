@@ -31,6 +31,8 @@ impl App {
                 self.opening = Some(files);
                 (self.refusal, self.choice, self.contents) = (None, Vec::new(), None);
                 self.messages.clear();
+                // A sheet tells of the files before.
+                effects.push(Effect::Page(Command::CloseDialog));
             }
             Event::Choice(sets) => {
                 (self.choice, self.opening) = (sets, None);

@@ -12,7 +12,7 @@ use super::{
 use crate::{
     acquisition::Change,
     display::{Axis, Limits},
-    products::DetectorShape,
+    products::{DetectorShape, Disc},
 };
 
 /// What is held by the pointer, and the view as it was before: `Esc` puts it back.
@@ -465,6 +465,8 @@ impl App {
         match &mut self.set {
             None => self.state_is_given = true,
             Some(set) => {
+                let turned = |at| flip.position(set.detector(), set.flip().position(set.detector(), at));
+                let disc = disc.map(|disc| Disc { centre: turned(disc.centre), ..disc });
                 self.state.disc = self.state.disc.or(disc);
                 if self.state.scan != scan {
                     match self.state.scan {

@@ -325,7 +325,9 @@ impl Session {
     /// to whoever waits.
     async fn publish(&self, profile: Rc<LoadProfile>, error: Option<Error>, waiting: Vec<oneshot::Sender<Ended>>) {
         let started_ms = self.started_ms.get();
-        if error.is_none() && self.first_image.borrow().at_ms.is_none() {
+        // Patterns that are too few to cover the scan make no such image.
+        let may_cover = |active: Active| is_spread(&active.engine.frame_states(), active.set.scan.shape);
+        if error.is_none() && self.first_image.borrow().at_ms.is_none() && self.active().is_some_and(may_cover) {
             let (shown, is_shown) = oneshot::channel();
             self.first_image.borrow_mut().waiting = Some(shown);
             select(is_shown, TimeoutFuture::new(FIRST_IMAGE_PATIENCE_MS)).await;
@@ -354,7 +356,9 @@ fn no_files() -> Error {
 fn is_spread(states: &[FrameState], scan: Scan) -> bool {
     let positions = (scan.positions() as usize).min(states.len());
     let states = &states[..positions];
-    let decoded = |states: &[FrameState]| states.iter().filter(|state| **state == FrameState::Valid).count();
+    // Aborted frames are shown too, as such.
+    let is_decoded = |state: &&FrameState| matches!(state, FrameState::Valid | FrameState::Sentinel);
+    let decoded = |states: &[FrameState]| states.iter().filter(is_decoded).count();
     let bands = states.chunks(positions.div_ceil(BANDS).max(1));
     decoded(states) * 20 >= positions && bands.into_iter().all(|band| decoded(band) > 0)
 }

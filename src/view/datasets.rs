@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use wasm_bindgen::{JsCast, JsValue};
-use web_sys::{Element, HtmlElement, KeyboardEvent};
+use web_sys::{Element, HtmlDialogElement, HtmlElement, KeyboardEvent};
 
 use super::{
     Shell,
@@ -25,9 +25,15 @@ use crate::{
 pub fn show(dom: &Dom, app: &App) {
     draw(dom, app);
     sheets::toggle(dom, "datasets");
-    if let Some(first) = rows(dom).iter().find(|row| row.has_attribute("data-do")) {
-        focus(first);
-    }
+    focus_first(dom);
+}
+
+/// The dataset that is shown, else the first that can be.
+fn focus_first(dom: &Dom) {
+    let rows = rows(dom);
+    let is_shown = |row: &&HtmlElement| row.has_attribute("aria-current");
+    let first = rows.iter().find(is_shown).or_else(|| rows.iter().find(|row| row.has_attribute("data-do")));
+    first.or(rows.first()).into_iter().for_each(focus);
 }
 
 /// Fills the sheet.
@@ -38,8 +44,8 @@ pub fn draw(dom: &Dom, app: &App) {
     let shown = app.set.as_ref().map(|set| (set.acquisition.name.as_str(), set.acquisition.dataset.as_str()));
     let mut place = 0;
     let mut html = String::new();
-    for file in files {
-        html += &head(file);
+    for (number, file) in files.iter().enumerate() {
+        html += &head(file, number == 0);
         for entry in &file.entries {
             let is_shown = shown == Some((file.file.as_str(), entry.path.as_str()));
             html += &row(entry, place, is_shown);
@@ -49,17 +55,22 @@ pub fn draw(dom: &Dom, app: &App) {
             html += "<p class=\"quiet\">The file holds more; only this much is listed.</p>";
         }
     }
-    dom.html(
-        "datasets-body",
-        &format!("<div role=\"tree\" aria-labelledby=\"datasets-title\" id=\"dataset-tree\">{html}</div>"),
-    );
+    let tree = format!("<div role=\"tree\" aria-labelledby=\"datasets-title\" id=\"dataset-tree\">{html}</div>");
+    let was_waiting = rows(dom).is_empty();
+    dom.html("datasets-body", &tree);
+    let is_open = dom.by_id::<HtmlDialogElement>("datasets").is_ok_and(|dialog| dialog.open());
+    if was_waiting && is_open {
+        focus_first(dom);
+    }
 }
 
 /// A file is the root of its own tree.
-fn head(file: &Contents) -> String {
+fn head(file: &Contents, is_first: bool) -> String {
     let why = file.error.as_ref().map(reason).unwrap_or_default();
+    // One row is the stop of the Tab key.
+    let stop = if is_first { "0" } else { "-1" };
     format!(
-        "<div role=\"treeitem\" class=\"node file\" aria-level=\"1\" aria-expanded=\"true\" tabindex=\"-1\"><b>{}</b>\
+        "<div role=\"treeitem\" class=\"node file\" aria-level=\"1\" aria-expanded=\"true\" tabindex=\"{stop}\"><b>{}</b>\
          <span class=\"quiet\">{}</span>{why}</div>",
         escaped(&file.file),
         bytes(file.len_bytes)

@@ -5,6 +5,7 @@
 
 mod cases;
 pub mod cdp;
+mod choices;
 mod screens;
 
 use std::{
@@ -90,7 +91,11 @@ impl Bench<'_> {
         self.case("arina-real", cases::Case::Arina).await;
         self.case("demo", cases::Case::Demo).await;
         self.case("not HDF5", cases::Case::Refused).await;
+        let start = Instant::now();
         self.fixtures().await;
+        println!("        the fixtures took {:.1} s", start.elapsed().as_secs_f32());
+        let choices = self.choices().await;
+        self.finish("choices", choices);
         let shots = self.screenshots().await;
         self.finish("screenshots", shots);
     }

@@ -4,14 +4,17 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use super::{Bench, cdp::Browser};
-use crate::paths;
+use super::{Bench, cases::FILE_INPUT, cdp::Browser};
+use crate::{paths, test::data};
 
 /// The window sizes in which the page must look right, CSS pixels.
 const SIZES: [(u32, u32); 2] = [(1280, 720), (2560, 1440)];
 
+/// A small file is read and shown by then.
+const SETTLED: std::time::Duration = std::time::Duration::from_millis(1500);
+
 impl Bench<'_> {
-    /// The empty page and the demo set, dark and light, in every size.
+    /// The empty page, the demo set, the chooser and a set with all choices, dark and light, in every size.
     pub async fn screenshots(&mut self) -> Result<()> {
         let folder = paths::target().join("screenshots");
         std::fs::create_dir_all(&folder)?;
@@ -23,6 +26,12 @@ impl Bench<'_> {
             let open = "window.__planescope.openDemo().then(() => null)";
             self.limited("the demo set", async |browser| browser.evaluate(open).await).await?;
             self.limited("screenshots", async |browser| shots(browser, &folder, "demo", theme).await).await?;
+            for (state, file) in [("choice", "several.h5"), ("axes", "matlab_4d.mat")] {
+                let file = [data::axes_folder().join(file)];
+                self.limited("files", async |browser| browser.choose_files(FILE_INPUT, &file).await).await?;
+                tokio::time::sleep(SETTLED).await;
+                self.limited("screenshots", async |browser| shots(browser, &folder, state, theme).await).await?;
+            }
         }
         Ok(())
     }

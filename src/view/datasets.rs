@@ -152,7 +152,7 @@ pub fn listen(shell: &Rc<Shell>) -> Result<(), JsValue> {
             "ArrowDown" => step(&rows, at, 1),
             "ArrowUp" => step(&rows, at, -1),
             "Home" => step(&rows, 0, 0),
-            "End" => rows.iter().rev().find(|row| is_visible(row)).into_iter().for_each(focus),
+            "End" => rows.iter().rev().find(is_visible).into_iter().for_each(focus),
             "ArrowRight" if is_open(row) == Some(false) => fold(&rows, at, true),
             "ArrowRight" if is_open(row) == Some(true) => step(&rows, at, 1),
             "ArrowLeft" if is_open(row) == Some(true) => fold(&rows, at, false),

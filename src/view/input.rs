@@ -316,15 +316,15 @@ fn menus(shell: &Rc<Shell>, panel: Panel) -> Result<(), JsValue> {
 
 /// Channel, order of the axes, flip and hot pixels.
 fn choices(shell: &Rc<Shell>) -> Result<(), JsValue> {
-    let commands: [(&str, fn(u32) -> Option<Command>); 3] = [
-        ("channel", |place| Some(Command::Channel(place))),
-        ("axes", |place| Some(Command::Axes(place))),
-        ("flip", |place| Flip::ALL.get(place as usize).copied().map(Command::Flip)),
-    ];
-    for (id, command) in commands {
+    let command = |id: &str, place: u32| match id {
+        "channel" => Some(Command::Channel(place)),
+        "axes" => Some(Command::Axes(place)),
+        _ => Flip::ALL.get(place as usize).copied().map(Command::Flip),
+    };
+    for id in ["channel", "axes", "flip"] {
         let select: HtmlSelectElement = shell.by_id(id)?;
         on(shell, &select.clone(), "change", move |shell, _: web_sys::Event| {
-            if let Some(command) = select.value().parse().ok().and_then(command) {
+            if let Some(command) = select.value().parse().ok().and_then(|place| command(id, place)) {
                 shell.send(Event::Do(command));
             }
         })?;

@@ -5,6 +5,7 @@ pub mod frames;
 mod linked;
 mod metadata;
 mod names;
+mod narrow;
 pub mod report;
 mod scan;
 mod search;

@@ -169,7 +169,7 @@ pub fn no_image(name: &str, found: String) -> Error {
 pub fn unsupported_dtype(place: String, numpy: &str) -> Error {
     let e = Error::new(Kind::Unsupported, format!("unsupported_dtype:{numpy}"), "This element type cannot be read")
         .at(place);
-    e.expected("integers of 8, 16 or 32 bits, or floats of 32 or 64")
+    e.expected("integers of 8 to 64 bits, or floats of 16 to 64")
         .found(numpy)
         .action("Convert the dataset to one of these types")
 }

@@ -305,4 +305,4 @@ fn source_of<'a>(set: &Acquisition, sources: &[&'a dyn ByteSource], file: u16) -
 pub const BATCH_BYTES: usize = 64 << 20;
 
 static NO_TILES: Tiles =
-    Tiles { stores: Vec::new(), placements: Vec::new(), columns: 1, channel: None, readable: Vec::new() };
+    Tiles { stores: Vec::new(), placements: Vec::new(), columns: 1, channel: None, readable: Vec::new(), gaps: 0 };

@@ -177,6 +177,23 @@ pub struct BadPixels {
 
 impl BadPixels {
     pub const REJECT: u32 = 0xFFFF;
+    /// NXmx: a gap, a pixel without a sensor.
+    const GAP: u32 = 1;
+
+    /// Marks pixels that belong to no part of a virtual dataset.
+    fn add_gaps(&mut self, detector: Detector, gaps: &[u32]) {
+        if gaps.is_empty() {
+            return;
+        }
+        self.mask.resize(detector.pixels() as usize, 0);
+        for &pixel in gaps {
+            if let Some(mask) = self.mask.get_mut(pixel as usize) {
+                *mask |= Self::GAP;
+            }
+        }
+        let from = self.from.take().into_iter().chain([GAPS_FROM.to_owned()]).collect::<Vec<_>>();
+        self.from = Some(from.join(", "));
+    }
 
     /// Bit p = detector pixel p (row-major) is bad; ceil(pixels / 32) words.
     pub fn bits(&self, detector: Detector) -> Vec<u32> {
@@ -189,6 +206,9 @@ impl BadPixels {
         words
     }
 }
+
+/// Where gaps are told.
+const GAPS_FROM: &str = "gaps in the virtual dataset";
 
 /// Scales as the files give them; `None` where they are silent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -30,6 +30,8 @@ pub struct Draft {
     pub channels: Vec<String>,
     pub files_linked: u32,
     pub files_missing: Vec<String>,
+    /// Pixels that belong to no part of a pattern.
+    pub gaps: Vec<u32>,
     /// Parts of chunk indexes that could not be read, with the place of their file.
     pub faults: Vec<(usize, Error)>,
     pub notices: Vec<Error>,
@@ -38,7 +40,7 @@ pub struct Draft {
 impl Draft {
     pub fn new(master: usize, sidecar: Option<usize>, path: String, dataset: Dataset, tiles: Tiles) -> Self {
         let (frames, stored_scan, channels, files_linked) = Default::default();
-        let (files_missing, faults, notices) = Default::default();
+        let (files_missing, gaps, faults, notices) = Default::default();
         Self {
             master,
             sidecar,
@@ -50,6 +52,7 @@ impl Draft {
             channels,
             files_linked,
             files_missing,
+            gaps,
             faults,
             notices,
         }
@@ -86,6 +89,7 @@ impl Draft {
             dtype: datatype.numpy(),
             fill: self.dataset.fill.as_ref().and_then(|fill| datatype.numbers(fill).first().copied()),
         };
+        self.tiles.gaps = self.gaps.len() as u32;
         self.find_readable(picked, frames, detector, &place);
         let block_px: Vec<_> =
             self.tiles.stores.iter().map(|store| block_px(picked.sources[usize::from(store.file)], store)).collect();
@@ -97,7 +101,8 @@ impl Draft {
             None => Storage::Decoded(Box::new(std::mem::take(&mut self.tiles))),
         };
         let channel_name = self.channels.get(channel as usize).map(String::as_str);
-        let bad_pixels = metadata::bad_pixels(&master, detector, channel_name, &mut self.notices);
+        let mut bad_pixels = metadata::bad_pixels(&master, detector, channel_name, &mut self.notices);
+        bad_pixels.add_gaps(detector, &self.gaps);
         let sidecar = self.sidecar.and_then(|place| picked.metadata(place));
         let hints = ScanHints {
             sidecar: sidecar.as_ref().and_then(metadata::sidecar_scan),

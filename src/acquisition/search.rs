@@ -6,7 +6,7 @@ use super::{
     Acquisition, Opened, Refused,
     linked::{self, Links},
     metadata::is_sidecar,
-    names, single,
+    names, neighbour, single,
     values::Metadata,
     virtual_set, words,
 };
@@ -82,7 +82,8 @@ pub fn open(sources: &[&dyn ByteSource], options: &Options) -> Opened {
     }
     opened.sets.sort_by(|a, b| a.name.cmp(&b.name));
     // A file that cannot be opened is told by the set that would need it, if there is one.
-    opened.refused.sort_by_key(|refused| words::gravity(&refused.error.key));
+    // Of files of other kinds those with patterns come first.
+    opened.refused.sort_by_key(|refused| (words::gravity(&refused.error.key), refused.error.kind != Kind::Unsupported));
     opened
 }
 
@@ -164,7 +165,10 @@ fn plan(picked: &Picked, refused: &mut Vec<Refused>) -> Vec<Plan> {
         match find_image(file.file) {
             Ok((path, dataset)) => images.push(Image { place, path, dataset }),
             Err(_) if is_sidecar(&file) && picked.files.len() > 1 => {}
-            Err(e) => refused.push(refusal(file.file.name(), told_as_cut_short(e, file.file))),
+            Err(e) => {
+                let told = Some(&e).filter(|e| e.key == "no_image_data").and_then(|_| neighbour::told(&file));
+                refused.push(refusal(file.file.name(), told_as_cut_short(told.unwrap_or(e), file.file)));
+            }
         }
     }
     let (virtual_images, plain): (Vec<_>, Vec<_>) =
@@ -258,7 +262,7 @@ impl Visit<'_, '_> {
         let elements = dataset.space.elements().unwrap_or(u64::MAX);
         if !(3..=4).contains(&dims.len()) || path.contains("mask") || dataset.space.is_null {
             if dims.len() == 2 && self.other.is_none() {
-                self.other = Some(format!("2-D, {} × {} at {path}", dims[0], dims[1]));
+                self.other = Some(format!("a single image of {} × {} at {path}", dims[0], dims[1]));
             }
             return;
         }

@@ -1,7 +1,7 @@
 //! From a set's parts to its meaning: the last steps, alike for all layouts of files.
 
 use super::{
-    Acquisition, Refused, Storage, Stored, UsedFile, metadata,
+    Acquisition, Refused, Storage, Stored, UsedFile, metadata, scales,
     scan::ScanHints,
     search::{Outcome, Picked, refusal},
     store::{Pieces, Store},
@@ -109,7 +109,12 @@ impl Draft {
             stored: self.stored_scan,
             ..metadata::announced(&master)
         };
-        let facts = metadata::facts(&master);
+        let mut facts = metadata::facts(&master);
+        let mut calibration = metadata::calibration(&master, sidecar.as_ref());
+        scales::complete(&mut calibration, &master, &self.path, &mut facts);
+        if self.dataset.folded.is_some() {
+            facts.push(words::folded_axes(self.dataset.stored_dims(), &self.dataset.space.dims));
+        }
         self.notices.extend(metadata::mirrored(&facts));
         let mut set = Acquisition {
             name,
@@ -127,7 +132,7 @@ impl Draft {
             storage,
             bad_pixels,
             saturation: metadata::saturation(&master, channel_name),
-            calibration: metadata::calibration(&master, sidecar.as_ref()),
+            calibration,
             facts,
             notices: self.notices,
             channels: self.channels,

@@ -1,6 +1,6 @@
 //! What has to be told of a set, in the page's words.
 
-use super::{Acquisition, Opened, ScanFrom};
+use super::{Acquisition, Fact, Opened, ScanFrom};
 use crate::{Error, Kind, shape::Scan};
 
 /// True for what makes a set partial or unreadable, in contrast to a remark.
@@ -161,9 +161,19 @@ pub fn scan_remark(set: &Acquisition) -> Option<Error> {
     }
 }
 
+/// That a dataset of more than four axes is read as one of four.
+pub fn folded_axes(stored: &[u64], read: &[u64]) -> Fact {
+    let listed = |dims: &[u64]| dims.iter().map(u64::to_string).collect::<Vec<_>>().join(" × ");
+    Fact { name: "Axes".to_owned(), value: format!("{}, read as {}", listed(stored), listed(read)) }
+}
+
 pub fn no_image(name: &str, found: String) -> Error {
     let e = Error::new(Kind::File, "no_image_data", "Not a 4D-STEM set").at(name);
-    e.expected("a 3-D or 4-D dataset").found(found).action("Open another file")
+    let action = match found.starts_with("a single image") {
+        true => "A mask, flat field or virtual image is no set by itself: open the file with the patterns",
+        false => "Open another file",
+    };
+    e.expected("a dataset of patterns").found(found).action(action)
 }
 
 pub fn unsupported_dtype(place: String, numpy: &str) -> Error {

@@ -37,7 +37,8 @@ pub(super) fn fold(space: &Space, layout: &Layout) -> Option<(Space, Layout, Fol
                     steps[axis] = (to, step);
                 }
             }
-            let is_thin = |axis: usize| groups.iter().flatten().any(|kept| *kept == axis) || chunking.dims.get(axis) == Some(&1);
+            let is_thin =
+                |axis: usize| groups.iter().flatten().any(|kept| *kept == axis) || chunking.dims.get(axis) == Some(&1);
             if !(0..space.dims.len()).all(is_thin) {
                 return None;
             }

@@ -17,6 +17,7 @@ mod datatype;
 mod fields;
 mod file;
 mod fold;
+mod foreign;
 mod fractal_heap;
 mod group;
 mod heap;

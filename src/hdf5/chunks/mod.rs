@@ -97,8 +97,7 @@ impl Grid {
         let chunk_bytes = elements.and_then(|elements| elements.checked_mul(dataset.datatype.bytes().into()));
         let chunk_bytes = chunk_bytes.ok_or_else(|| unsupported("chunk of more than 2^64 bytes"))?;
         let counts = dims.iter().zip(chunk_dims).map(|(dim, chunk)| dim.div_ceil(*chunk)).collect();
-        let most =
-            max_dims.iter().zip(chunk_dims).map(|(dim, chunk)| dim.map(|dim| dim.div_ceil(*chunk))).collect();
+        let most = max_dims.iter().zip(chunk_dims).map(|(dim, chunk)| dim.map(|dim| dim.div_ceil(*chunk))).collect();
         Ok(Self { rank, chunk_dims: chunk_dims.clone(), counts, most, chunk_bytes, steps })
     }
 

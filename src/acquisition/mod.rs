@@ -28,7 +28,7 @@ use crate::{
 };
 
 pub use frames::{DecodedFrames, decode};
-pub use search::{Options, linked_files, open, read};
+pub use search::{Options, open, read};
 pub use store::Store;
 pub use tiles::{Placement, Span, Tiles, Window};
 pub use words::{is_fault, message, summary};

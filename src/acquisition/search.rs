@@ -36,20 +36,6 @@ pub fn read(sources: &[&dyn ByteSource]) -> Result<Vec<Acquisition>> {
     }
 }
 
-/// Base names of the files that `master` links to or takes its data from.
-///
-/// # Errors
-/// When it cannot be read, or is no HDF5 file.
-pub fn linked_files(master: &dyn ByteSource) -> Result<Vec<String>> {
-    let file = File::open(master)?;
-    let links = linked::links_of(&file).filter(|links| !links.is_empty());
-    if let Some(links) = links {
-        return Ok(links.file_names());
-    }
-    let (path, dataset) = find_image(&file)?;
-    Ok(virtual_set::file_names(&Image { place: 0, path, dataset }))
-}
-
 /// Finds the sets in a drop of files. Nothing is decoded but masks and other small datasets.
 pub fn open(sources: &[&dyn ByteSource], options: &Options) -> Opened {
     if sources.len() > usize::from(u16::MAX) {

@@ -24,15 +24,6 @@ pub fn sources(picked: &Picked, image: &Image) -> Vec<usize> {
     find_files(picked, image, &expanded(image)).into_values().flatten().filter(|&place| place != image.place).collect()
 }
 
-/// Base names of those files.
-pub fn file_names(image: &Image) -> Vec<String> {
-    let mut names: Vec<String> = expanded(image).iter().map(|mapping| names::base(&mapping.file).to_owned()).collect();
-    names.retain(|name| name != ".");
-    names.sort();
-    names.dedup();
-    names
-}
-
 /// Reads the set.
 pub fn read(picked: &Picked, image: &Image, sidecar: Option<usize>) -> Outcome {
     let name = picked.sources[image.place].name();

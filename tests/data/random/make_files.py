@@ -37,6 +37,8 @@ def filters(rng, itemsize):
         {}, dict(hdf5plugin.Bitshuffle(**bitshuffle)), dict(hdf5plugin.Bitshuffle(**bitshuffle)), gzip, lzf,
         dict(hdf5plugin.LZ4(nbytes=int(rng.choice([0, 64, 1000])))), dict(hdf5plugin.Zstd(clevel=level)),
         dict(shuffle=True),
+        dict(hdf5plugin.Blosc(cname=str(rng.choice(["blosclz", "lz4", "lz4hc", "zlib", "zstd"])), clevel=level,
+                              shuffle=int(rng.integers(3)))),
     ]
     chosen = choices[rng.integers(len(choices))]
     if rng.integers(4) == 0:

@@ -247,6 +247,9 @@ impl Visit<'_, '_> {
         let dims = &dataset.space.dims;
         let elements = dataset.space.elements().unwrap_or(u64::MAX);
         if !(3..=4).contains(&dims.len()) || path.contains("mask") || dataset.space.is_null {
+            if dims.len() > 4 {
+                self.note(words::scattered_axes(format!("{}, {path}", self.file.name()), dims));
+            }
             if dims.len() == 2 && self.other.is_none() {
                 self.other = Some(format!("a single image of {} × {} at {path}", dims[0], dims[1]));
             }

@@ -14,8 +14,8 @@ use super::{
 /// into an angle without the beam's energy becomes a fact.
 pub fn complete(calibration: &mut Calibration, file: &Metadata, path: &str, facts: &mut Vec<Fact>) {
     let group = path.rsplit_once('/').map_or("", |(group, _)| group);
-    let readers: [fn(&Metadata, &str, &str) -> Vec<Scale>; 6] = [py4dstem, old_py4dstem, hyperspy, dims, nexus, abtem];
-    let found = readers.iter().map(|read| read(file, group, path)).find(|found| !found.is_empty()).unwrap_or_default();
+    let readers: [Reader; 6] = [py4dstem, old_py4dstem, hyperspy, dims, nexus, abtem];
+    let found = readers.iter().map(|read| read(file, group)).find(|found| !found.is_empty()).unwrap_or_default();
     calibration.energy_ev = calibration.energy_ev.or_else(|| energy_ev(file, group));
     for scale in found.into_iter().rev() {
         match scale {
@@ -50,14 +50,14 @@ fn rounded(value: f64) -> f64 {
 
 /// py4DSTEM 0.14 and later, EMD 1.0: `metadatabundle/calibration` of the data or of one of its roots
 /// (<https://emdatasets.com/format>).
-fn py4dstem(file: &Metadata, group: &str, _path: &str) -> Vec<Scale> {
+fn py4dstem(file: &Metadata, group: &str) -> Vec<Scale> {
     roots(group)
         .find_map(|root| some(in_group(file, &format!("{root}/metadatabundle/calibration"))))
         .unwrap_or_default()
 }
 
 /// py4DSTEM up to 0.13: attributes of `metadata/calibration`, by version also one group deeper.
-fn old_py4dstem(file: &Metadata, group: &str, _path: &str) -> Vec<Scale> {
+fn old_py4dstem(file: &Metadata, group: &str) -> Vec<Scale> {
     let places = ["metadata/calibration", "metadata/metadata_0/calibration", "calibration"];
     roots(group)
         .flat_map(|root| places.map(|place| format!("{root}/{place}")))
@@ -81,7 +81,7 @@ fn in_group(file: &Metadata, group: &str) -> Vec<Scale> {
 
 /// HyperSpy: groups `axis-0` ... beside the data
 /// (<https://hyperspy.org/rosettasciio/user_guide/supported_formats/hspy.html>).
-fn hyperspy(file: &Metadata, group: &str, _path: &str) -> Vec<Scale> {
+fn hyperspy(file: &Metadata, group: &str) -> Vec<Scale> {
     let of = |axis: usize| {
         let axis = format!("{group}/axis-{axis}");
         scale(file.attribute_numbers(&axis, "scale").first().copied()?, &file.attribute_texts(&axis, "units").pop()?)
@@ -91,20 +91,20 @@ fn hyperspy(file: &Metadata, group: &str, _path: &str) -> Vec<Scale> {
 
 /// EMD 0.2 and 1.0, Prismatic, fpd: datasets `dim1` ... (EMD 1.0: `dim0` ...) beside the data, with the coordinates of
 /// the first two elements, or of all (<https://emdatasets.com/format>).
-fn dims(file: &Metadata, group: &str, _path: &str) -> Vec<Scale> {
+fn dims(file: &Metadata, group: &str) -> Vec<Scale> {
     let of = |axis: usize| along(file, &format!("{group}/dim{axis}"));
     (0..=MOST_AXES).filter_map(of).collect()
 }
 
 /// NeXus: the group's `axes` are datasets with the coordinates
 /// (<https://manual.nexusformat.org/classes/base_classes/NXdata.html>).
-fn nexus(file: &Metadata, group: &str, _path: &str) -> Vec<Scale> {
+fn nexus(file: &Metadata, group: &str) -> Vec<Scale> {
     let axes = file.attribute_texts(group, "axes");
     axes.iter().take(MOST_AXES).filter_map(|axis| along(file, &format!("{group}/{axis}"))).collect()
 }
 
 /// abTEM up to 1.0: datasets `sampling` and `units`, an element for each axis.
-fn abtem(file: &Metadata, group: &str, _path: &str) -> Vec<Scale> {
+fn abtem(file: &Metadata, group: &str) -> Vec<Scale> {
     let sampling = file.numbers(&format!("{group}/sampling"));
     let units = file.texts(&format!("{group}/units"));
     sampling.iter().zip(&units).filter_map(|(&value, unit)| scale(value, unit)).collect()
@@ -152,5 +152,8 @@ fn roots(group: &str) -> impl Iterator<Item = &str> {
 fn some(scales: Vec<Scale>) -> Option<Vec<Scale>> {
     Some(scales).filter(|scales| !scales.is_empty())
 }
+
+/// The scales that one kind of file keeps for the dataset in a group.
+type Reader = fn(&Metadata, &str) -> Vec<Scale>;
 
 const MOST_AXES: usize = 6;

@@ -43,6 +43,12 @@ impl PixelSet {
         self.words.iter().map(|word| word.count_ones()).sum()
     }
 
+    /// The pixels of `self` and those of `other`.
+    pub fn with(&self, other: &Self) -> Self {
+        let words = self.words.iter().zip(&other.words).map(|(a, b)| a | b).collect();
+        Self { detector: self.detector, words }
+    }
+
     /// The pixels of `self` that are not in `other`.
     pub fn without(&self, other: &Self) -> Self {
         let words = self.words.iter().zip(&other.words).map(|(a, b)| a & !b).collect();

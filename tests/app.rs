@@ -4,14 +4,18 @@ use std::{cell::Cell, rc::Rc};
 
 use planescope::{
     Error, Kind,
-    acquisition::{Acquisition, BadPixels, Calibration, ScanChoice, ScanFrom, Storage, Stored},
+    acquisition::{
+        Acquisition, AxisChoice, AxisOrder, BadPixels, Calibration, Change, Place, ScanChoice, ScanFrom, Storage,
+        Stored,
+        contents::{Contents, Described, Entry as Listed, What},
+    },
     app::{
         App, Ask, Command, Effect, Event, Lane, Panel, Stage, ViewState,
         event::{Answer, Button, Entry, Progress},
         state::Product,
     },
-    engine::{FrameState, Moments, Pattern, PatternSum, ScanSums},
-    products::{DetectorShape, Disc},
+    engine::{FrameState, Moments, Pattern, PatternSum, PixelSet, ScanSums},
+    products::{DetectorShape, Disc, Flip},
     shape::{Detector, Dtype, Scan},
 };
 
@@ -29,13 +33,15 @@ struct Bench {
     decoded: usize,
     /// The disc in the patterns that are decoded.
     disc: Disc,
+    /// A pixel that counts far too much.
+    hot: Option<u32>,
 }
 
 impl Bench {
     fn open() -> Self {
         let disc = Disc { centre: [16.0, 16.0], radius: 6.0 };
         let app = sized_app();
-        let mut bench = Self { app, now_ms: Cell::new(0.0), asked: vec![], other: vec![], decoded: 0, disc };
+        let mut bench = Self { app, now_ms: Cell::new(0.0), asked: vec![], other: vec![], decoded: 0, disc, hot: None };
         bench.send(Event::Opening { files: 3 });
         bench.send(Event::Metadata(Rc::new(acquisition())));
         bench
@@ -43,7 +49,11 @@ impl Bench {
 
     /// Everything is read, and every question is answered.
     fn loaded() -> Self {
-        let mut bench = Self::open();
+        Self::open().read()
+    }
+
+    fn read(self) -> Self {
+        let mut bench = self;
         bench.decoded = FRAMES;
         bench.send(Event::FirstBatch);
         bench.send(Event::Done);
@@ -76,7 +86,11 @@ impl Bench {
                 let state = if (frame as usize) < self.decoded { FrameState::Valid } else { FrameState::Unread };
                 Answer::Pattern(frame, Pattern { pixels: vec![1; 1024], state })
             }
-            Ask::Patterns => Answer::Patterns(bright_disc(self.disc, self.decoded as u32)),
+            Ask::Patterns => {
+                let mut patterns = bright_disc(self.disc, self.decoded as u32);
+                self.hot.into_iter().for_each(|hot| patterns.sum[hot as usize] = 1_000_000);
+                Answer::Patterns(patterns)
+            }
         };
         let state = |frame| if frame < self.decoded { FrameState::Valid } else { FrameState::Unread };
         let states = (0..FRAMES).map(state).collect();
@@ -347,4 +361,164 @@ fn progress_tells_rate_and_time_left() {
     bench.send(Event::Progress(progress));
     let rows: Vec<_> = bench.app.reading_rows().iter().map(|row| row.value.replace('\u{202f}', " ")).collect();
     assert_eq!(rows, ["3.4 of 7.9 GB", "4.6 GB/s", "about 1 s", "9 of 20", "12 of 27"]);
+}
+
+/// The pixels, as stored, of the last image asked for.
+fn image_pixels(bench: &mut Bench) -> PixelSet {
+    let asked = bench.images_asked();
+    let Some(Ask::Sums(_, pixels)) = asked.last() else { panic!("no image is asked for: {asked:?}") };
+    let pixels = pixels.clone();
+    bench.answer_all();
+    pixels
+}
+
+#[test]
+fn flipping_mirrors_what_is_shown_and_leaves_the_detector_on_its_pixels() {
+    let mut bench = Bench::open();
+    bench.disc = Disc { centre: [14.0, 10.0], radius: 6.0 };
+    bench = bench.read();
+    let before = bench.app.state.clone();
+    bench.send(Event::Do(Command::Invert));
+    let stored = image_pixels(&mut bench);
+    let state = bench.app.state.clone();
+    bench.send(Event::Do(Command::Flip(Flip::Columns)));
+    assert!(matches!(bench.other.last(), Some(Effect::Flip(Flip::Columns))));
+    assert_eq!(image_pixels(&mut bench), stored, "the engine is asked for the same pixels");
+    let centre = |state: &ViewState| state.disc.map(|disc| disc.centre);
+    let [row, col] = centre(&before).expect("the disc is found");
+    assert_eq!(centre(&bench.app.state), Some([row, 31.0 - col]));
+    assert!(bench.app.pattern_line().ends_with("flipped left–right"), "told");
+    bench.send(Event::Do(Command::Flip(Flip::None)));
+    bench.answer_all();
+    assert_eq!(bench.app.state, state, "as before");
+}
+
+#[test]
+fn patterns_and_moments_are_mirrored_exactly() {
+    let mut bench = Bench::loaded();
+    let com = |bench: &Bench| {
+        let (_, moments) = bench.app.set.as_ref().and_then(|set| set.moments.as_ref()).expect("asked for the shelf");
+        (moments.sum_row[3], moments.sum_col[3])
+    };
+    // The bench answers with the frame's number for each moment, and for the sum.
+    assert_eq!(com(&bench), (3, 3));
+    bench.send(Event::Do(Command::Flip(Flip::Rows)));
+    bench.answer_all();
+    assert_eq!(com(&bench), (3 * 31 - 3, 3));
+}
+
+#[test]
+fn a_mirroring_firmware_is_told_and_nothing_is_flipped_by_itself() {
+    let mut told = acquisition();
+    told.notices = vec![Error::new(Kind::File, "mirrored_firmware", "Patterns of this firmware are mirrored")];
+    let mut bench = Bench::open();
+    assert!(!bench.app.may_flip());
+    bench.send(Event::Metadata(Rc::new(told)));
+    bench = bench.read();
+    assert_eq!(bench.app.state.flip, Flip::None);
+    let actions = bench.app.messages[0].actions();
+    let offered: Vec<Command> = actions.iter().map(|(_, command)| *command).collect();
+    assert_eq!(offered, [Command::Flip(Flip::Columns), Command::Flip(Flip::Rows)]);
+    bench.send(Event::Do(offered[0]));
+    assert!(bench.app.messages.is_empty() && bench.app.may_flip(), "the switch stays");
+    bench.send(Event::Metadata(Rc::new(acquisition())));
+    assert_eq!(bench.app.state.flip, Flip::None, "the next set is as stored");
+}
+
+#[test]
+fn hot_pixels_are_offered_then_left_out_and_counted_again() {
+    let hot = 5 * 32 + 20;
+    let mut bench = Bench::open();
+    bench.hot = Some(hot);
+    bench = bench.read();
+    let message = |bench: &Bench| bench.app.messages.iter().find(|message| message.error.key == "hot_pixels").cloned();
+    let offer = message(&bench).expect("offered");
+    assert_eq!(offer.error.what, "1 hot pixel found");
+    bench.send(Event::Do(Command::Product(Product::Sum)));
+    bench.send(Event::BatchReady);
+    assert!(image_pixels(&mut bench).contains(hot), "counted until the user says otherwise");
+    bench.send(Event::Do(offer.actions()[0].1));
+    let Some(Effect::Exclude(excluded)) = bench.other.last() else { panic!("the session is not told") };
+    assert!(excluded.count() == 1 && excluded.contains(hot));
+    let pixels = image_pixels(&mut bench);
+    assert!(!pixels.contains(hot) && pixels.count() == 1023);
+    assert_eq!((message(&bench), bench.app.hot_words().as_deref()), (None, Some("Leave out 1 hot pixel")));
+    bench.send(Event::Do(Command::Flip(Flip::Columns)));
+    assert!(!image_pixels(&mut bench).contains(hot), "it stays out where it is stored");
+    assert!(bench.app.set.as_ref().is_some_and(|set| set.bad.contains(5 * 32 + 11)), "and is void where it is shown");
+    bench.send(Event::Do(Command::ExcludeHot(false)));
+    assert!(matches!(bench.other.last(), Some(Effect::Exclude(none)) if none.count() == 0));
+    assert!(image_pixels(&mut bench).contains(hot));
+}
+
+#[test]
+fn a_view_that_leaves_hot_pixels_out_does_so_once_they_are_found() {
+    let mut bench = Bench::open();
+    bench.hot = Some(40);
+    bench.app = sized_app();
+    bench.send(Event::SetState(Box::new(ViewState { exclude_hot: true, ..ViewState::default() })));
+    bench.send(Event::Metadata(Rc::new(acquisition())));
+    bench = bench.read();
+    assert!(bench.app.set.as_ref().is_some_and(|set| set.hot_is_excluded && set.bad.contains(40)));
+    assert!(bench.other.iter().any(|effect| matches!(effect, Effect::Exclude(pixels) if pixels.contains(40))));
+}
+
+fn listed(path: &str, refusal: Option<Error>) -> Listed {
+    let found =
+        Described { dims: vec![4, 5, 6], dtype: "<u2".into(), layout: "contiguous".into(), filters: vec![], refusal };
+    Listed { path: path.into(), depth: 0, what: What::Dataset(found) }
+}
+
+#[test]
+fn a_file_with_several_candidates_asks_and_only_what_can_be_shown_is_opened() {
+    let mut app = Bench::open();
+    app.app = sized_app();
+    let mut unclear = acquisition();
+    unclear.stored.rivals = vec!["/other".into()];
+    app.send(Event::Choice(vec![Rc::new(unclear)]));
+    assert_eq!(app.app.stage(), Stage::Choice);
+    let asked: Vec<bool> = app.other.iter().map(|effect| matches!(effect, Effect::List)).collect();
+    assert!(asked.contains(&true), "the datasets are listed");
+    let file =
+        |name: &str, entries| Contents { file: name.into(), len_bytes: 1, error: None, entries, is_cut_off: false };
+    let float16 = Error::new(Kind::Unsupported, "unsupported_dtype:<f2", "This element type cannot be read");
+    let group = Listed { path: "/g".into(), depth: 0, what: What::Group };
+    let contents =
+        vec![file("a.h5", vec![group, listed("/half", Some(float16))]), file("b.h5", vec![listed("/cube", None)])];
+    app.send(Event::Contents(Ok(contents)));
+    for refused in [0, 1, 3] {
+        app.send(Event::Do(Command::OpenDataset(refused)));
+    }
+    assert!(!app.other.iter().any(|effect| matches!(effect, Effect::Reopen(_))));
+    app.send(Event::Do(Command::OpenDataset(2)));
+    let place = Place { file: "b.h5".into(), path: "/cube".into() };
+    let Some(Effect::Reopen(change)) = app.other.last() else { panic!("nothing is opened") };
+    assert_eq!(*change, Change::Dataset(Some(place)));
+}
+
+#[test]
+fn another_channel_keeps_the_view_and_another_order_of_axes_does_not() {
+    let mut with_choices = acquisition();
+    with_choices.channels = vec!["threshold_1".into(), "difference".into()];
+    let orders = ["nyx", "nxy", "yxn"].map(|code| AxisOrder::of_code(code).expect("an order"));
+    with_choices.stored.axes =
+        AxisChoice { order: orders[0], alternatives: orders[1..].to_vec(), ..AxisChoice::default() };
+    let mut bench = Bench::open();
+    bench.send(Event::Metadata(Rc::new(with_choices.clone())));
+    bench = bench.read();
+    bench.send(Event::Do(Command::Product(Product::Adf)));
+    let others = bench.other.len();
+    for nothing in [Command::Channel(0), Command::Channel(2), Command::Axes(0), Command::Axes(3)] {
+        bench.send(Event::Do(nothing));
+    }
+    assert_eq!(bench.other.len(), others, "nothing to do");
+    bench.send(Event::Do(Command::Channel(1)));
+    assert!(matches!(bench.other.last(), Some(Effect::Reopen(Change::Channel(1)))));
+    let before = bench.app.state.clone();
+    bench.send(Event::Metadata(Rc::new(with_choices.clone())));
+    assert_eq!(bench.app.state, before);
+    bench.send(Event::Do(Command::Axes(2)));
+    assert!(matches!(bench.other.last(), Some(Effect::Reopen(Change::Axes(order))) if *order == orders[2]));
+    bench.send(Event::Metadata(Rc::new(with_choices)));
+    assert_eq!(bench.app.state.disc, None);
 }

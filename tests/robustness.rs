@@ -8,7 +8,8 @@ use std::{
 
 use planescope::{
     acquisition::{
-        self,
+        self, AxisOrder, Options,
+        contents::contents,
         report::{Report, Request, inspect},
     },
     source::{ByteSource, Bytes},
@@ -21,6 +22,8 @@ const NEW: &[u8] = include_bytes!("data/robustness/new.h5");
 
 /// What one report may take, on a slow machine without optimisation.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// Sets of more bytes are not decoded in other orders of their axes.
+const LARGE: u64 = 1 << 24;
 
 #[test]
 fn the_files_are_read_when_they_are_whole() {
@@ -113,6 +116,13 @@ fn report(files: &[(&str, &[u8])]) -> Report {
     let sources: Vec<&dyn ByteSource> = files.iter().map(|file| file as &dyn ByteSource).collect();
     let started = Instant::now();
     let report = inspect(&sources, Request { has_hashes: true }).expect("bytes in memory can be read");
+    contents(&sources);
+    for order in ["xyn", "yxcr"] {
+        let turned = acquisition::open(&sources, &Options { axes: AxisOrder::of_code(order), ..Options::default() });
+        for set in turned.sets.iter().filter(|set| u64::from(set.frames) * (set.frame_bytes() as u64) < LARGE) {
+            acquisition::decode(set, &sources, 0..set.frames).expect("bytes in memory can be read");
+        }
+    }
     assert!(started.elapsed() < PATIENCE, "{:?} for {}", started.elapsed(), report.json);
     report
 }

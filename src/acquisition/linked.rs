@@ -1,7 +1,7 @@
 //! Sets whose master links to data files: DECTRIS' "legacy nxmx" layout.
 
 use super::{
-    Refused, names,
+    AxesFrom, AxisChoice, AxisOrder, Refused, names,
     search::{Outcome, Picked, told_as_cut_short},
     set::Draft,
     store::Store,
@@ -156,6 +156,7 @@ pub fn assemble(
     mut notices: Vec<Error>,
 ) -> Result<Draft, Box<Refused>> {
     let starts = starts(parts, &mut notices, picked.sources[master].name());
+    let axes = axes_of_parts(picked, parts);
     let mut tiles = Tiles { columns: 1, ..Tiles::default() };
     let mut frames = 0;
     let mut faults = Vec::new();
@@ -164,7 +165,8 @@ pub fn assemble(
         let Some(file) = picked.metadata(part.place) else { continue };
         let refuse =
             |e: Error| Box::new(super::search::refusal(picked.sources[master].name(), told_as_cut_short(e, file.file)));
-        let Some((store, found)) = Store::of(file.file, &part.dataset, part.place as u16).map_err(refuse)? else {
+        let store = Store::with_axes(file.file, &part.dataset, part.place as u16, axes.order.in_store());
+        let Some((store, found)) = store.map_err(refuse)? else {
             continue;
         };
         faults.extend(found.into_iter().map(|e| (part.place, e)));
@@ -178,7 +180,20 @@ pub fn assemble(
         ))
     })?;
     let path = if path.starts_with('/') { path } else { format!("/{path}") };
-    Ok(Draft { frames, faults, notices, ..Draft::new(master, sidecar, path, dataset, tiles) })
+    Ok(Draft { frames, faults, notices, axes, ..Draft::new(master, sidecar, path, dataset, tiles) })
+}
+
+/// Parts follow one another along their first axis, so only the detector's axes can stand in another order.
+fn axes_of_parts(picked: &Picked, parts: &[Part]) -> AxisChoice {
+    let rank = parts.first().map_or(3, |part| part.dataset.space.dims.len());
+    if rank == 4 {
+        return AxisChoice { order: AxisOrder::channels(), from: AxesFrom::Channels, alternatives: Vec::new() };
+    }
+    let orders: Vec<AxisOrder> = ["nyx", "nxy"].into_iter().filter_map(AxisOrder::of_code).collect();
+    let usual = orders.first().copied().unwrap_or_default();
+    let order = picked.axes.filter(|order| orders.contains(order)).unwrap_or(usual);
+    let from = if order == usual { AxesFrom::Usual } else { AxesFrom::Entered };
+    AxisChoice { order, from, alternatives: orders.into_iter().filter(|other| *other != order).collect() }
 }
 
 /// First frame of each part: by `image_nr_low`; where that is absent or would put two parts in one place,

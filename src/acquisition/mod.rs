@@ -1,6 +1,9 @@
 //! What a set of files *means*: ordered diffraction patterns, scan, detector, bad pixels, calibration,
 //! and what is missing. Parsed once into a type that cannot be wrong.
 
+mod axes;
+mod axis_guess;
+pub mod contents;
 pub mod frames;
 mod linked;
 mod metadata;
@@ -27,11 +30,12 @@ use crate::{
     shape::{Detector, Dtype, Scan},
 };
 
+pub use axes::{Axis, AxisOrder};
 pub use frames::{DecodedFrames, decode};
-pub use search::{Options, open, read};
+pub use search::{Change, Options, Place, open, read};
 pub use store::Store;
 pub use tiles::{Placement, Span, Tiles, Window};
-pub use words::{is_fault, message, summary};
+pub use words::{counted, is_fault, message, sides, summary};
 
 /// What a drop of files holds.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -109,6 +113,57 @@ pub struct Stored {
     pub dtype: String,
     /// What HDF5 gives for elements that were never written; such frames are missing here.
     pub fill: Option<f64>,
+    pub axes: AxisChoice,
+    /// Paths of other datasets of the same file that may be meant as well, the largest first.
+    pub rivals: Vec<String>,
+}
+
+/// Which axis of the dataset is which, and why it is believed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AxisChoice {
+    pub order: AxisOrder,
+    pub from: AxesFrom,
+    /// Other orders, the likeliest first.
+    pub alternatives: Vec<AxisOrder>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AxesFrom {
+    /// As almost all writers store them.
+    #[default]
+    Usual,
+    /// The file names its channels.
+    Channels,
+    /// MATLAB stores arrays back to front; to be shown as a guess.
+    Matlab,
+    /// Prismatic stores x before y; to be shown as a guess.
+    Prismatic,
+    /// Velox stores the number of the image last; to be shown as a guess.
+    Velox,
+    /// A chunk holds a whole pattern, or whole patterns; to be shown as a guess.
+    Chunks,
+    /// Chosen by the user.
+    Entered,
+}
+
+impl AxesFrom {
+    pub fn is_guess(self) -> bool {
+        matches!(self, Self::Matlab | Self::Prismatic | Self::Velox | Self::Chunks)
+    }
+
+    /// Why, in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Usual => "as most programs store them",
+            Self::Channels => "the file names its channels",
+            Self::Matlab => "a guess: MATLAB stores arrays back to front",
+            Self::Prismatic => "a guess: Prismatic stores x before y",
+            Self::Velox => "a guess: Velox stores the image number last",
+            Self::Chunks => "a guess, from how the chunks lie",
+            Self::Entered => "chosen",
+        }
+    }
 }
 
 /// The scan shape and why it is believed.

@@ -105,7 +105,7 @@ fn decode(set: &mut Acquisition, sources: &[&dyn ByteSource]) -> Result<Numbers>
 fn tell_channels(set: &Acquisition, sources: &[&dyn ByteSource], json: &mut Map<String, Value>) -> Result<()> {
     let mut channels = Vec::new();
     for (channel, name) in set.channels.iter().enumerate() {
-        let mut opened = open(sources, &Options { channel: channel as u32 });
+        let mut opened = open(sources, &Options { channel: channel as u32, ..Options::default() });
         let Some(own) = opened.sets.iter_mut().find(|other| other.name == set.name) else { continue };
         let numbers = decode(own, sources)?;
         let mut told = Map::new();

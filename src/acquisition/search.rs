@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use serde::{Deserialize, Serialize};
+
 use super::{
-    Acquisition, Opened, Refused,
+    Acquisition, AxisOrder, Opened, Refused,
     linked::{self, Links},
     metadata::is_sidecar,
     names, neighbour, single,
@@ -17,10 +19,44 @@ use crate::{
 };
 
 /// What the user may choose before reading.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Options {
     /// Channel of sets [images, channels, y, x]; the last one when there are fewer.
     pub channel: u32,
+    /// The dataset to show; `None`: what the files are most likely about.
+    pub dataset: Option<Place>,
+    /// Which axis of the dataset is which; `None`, or one for another number of axes: as it is guessed.
+    pub axes: Option<AxisOrder>,
+    /// Name of the set that was chosen among several; [`open`] gives all of them all the same.
+    pub set: Option<String>,
+}
+
+/// What the user chooses anew, for the same files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// Another dataset; `None`: what the files are most likely about. Channel and axes are then found anew.
+    Dataset(Option<Place>),
+    Channel(u32),
+    Axes(AxisOrder),
+}
+
+impl Options {
+    /// The same, but for `change`.
+    pub fn with(&self, change: Change) -> Self {
+        match change {
+            Change::Dataset(dataset) => Self { dataset, ..Self::default() },
+            Change::Channel(channel) => Self { channel, ..self.clone() },
+            Change::Axes(axes) => Self { axes: Some(axes), ..self.clone() },
+        }
+    }
+}
+
+/// A dataset among the picked files.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    /// Base name of the file.
+    pub file: String,
+    pub path: String,
 }
 
 /// The sets in a drop of files, by name; several are a choice for the user. See [`open`].
@@ -43,14 +79,20 @@ pub fn open(sources: &[&dyn ByteSource], options: &Options) -> Opened {
         return Opened { sets: vec![], refused: vec![refusal("", error)] };
     }
     let files: Vec<Result<File>> = sources.iter().map(|source| File::open(*source)).collect();
-    let picked = Picked { sources, files: &files, channel: options.channel };
+    let picked = Picked { sources, files: &files, channel: options.channel, axes: options.axes };
     let mut opened = Opened::default();
     for (place, file) in files.iter().enumerate() {
         if let Err(e) = file {
             opened.refused.push(refusal(sources[place].name(), e.clone()));
         }
     }
-    let plans = plan(&picked, &mut opened.refused);
+    let plans = match &options.dataset {
+        None => plan(&picked, &mut opened.refused),
+        Some(chosen) => match chosen_image(&picked, chosen) {
+            Ok(image) => vec![plan_of(image)],
+            Err(e) => return Opened { sets: vec![], refused: vec![refusal(&chosen.file, e)] },
+        },
+    };
     let sidecars: Vec<usize> = picked.all().filter(|(_, file)| is_sidecar(file)).map(|(place, _)| place).collect();
     for plan in &plans {
         let own = names::stem(sources[plan.master()].name());
@@ -78,6 +120,7 @@ pub struct Picked<'a> {
     pub sources: &'a [&'a dyn ByteSource],
     pub files: &'a [Result<File<'a>>],
     pub channel: u32,
+    pub axes: Option<AxisOrder>,
 }
 
 impl<'a> Picked<'a> {
@@ -103,6 +146,8 @@ pub struct Image {
     pub place: usize,
     pub path: String,
     pub dataset: Dataset,
+    /// Paths of other datasets of the file that may be meant as well.
+    pub rivals: Vec<String>,
 }
 
 enum Plan {
@@ -148,8 +193,8 @@ fn plan(picked: &Picked, refused: &mut Vec<Refused>) -> Vec<Plan> {
     let mut plans: Vec<Plan> = links.into_iter().map(|(master, links)| Plan::Linked { master, links }).collect();
     let mut images = Vec::new();
     for (place, file) in picked.all().filter(|(place, _)| !taken.contains(place)).collect::<Vec<_>>() {
-        match find_image(file.file) {
-            Ok((path, dataset)) => images.push(Image { place, path, dataset }),
+        match find_image(file.file, place) {
+            Ok(image) => images.push(image),
             Err(_) if is_sidecar(&file) && picked.files.len() > 1 => {}
             Err(e) => {
                 let told = Some(&e).filter(|e| e.key == "no_image_data").and_then(|_| neighbour::told(&file));
@@ -187,21 +232,44 @@ pub fn refusal(name: &str, error: Error) -> Refused {
     Refused { name: name.to_owned(), error, files_linked: 0, files_missing: vec![], meaning: None }
 }
 
+/// The dataset that the user chose.
+fn chosen_image(picked: &Picked, chosen: &Place) -> Result<Image> {
+    let nothing = |found: &str| words::no_image(&format!("{}, {}", chosen.file, chosen.path), found.to_owned());
+    let place = picked.sources.iter().position(|source| source.name() == chosen.file);
+    let place = place.ok_or_else(|| nothing("no file of that name"))?;
+    let file = picked.files[place].as_ref().map_err(Error::clone)?;
+    let address = file.object(&chosen.path)?.ok_or_else(|| nothing("nothing of that name in the file"))?;
+    let dataset = file.dataset(address)?.ok_or_else(|| nothing("no dataset"))?;
+    Ok(Image { place, path: chosen.path.clone(), dataset, rivals: Vec::new() })
+}
+
+fn plan_of(image: Image) -> Plan {
+    match image.dataset.layout {
+        Layout::Virtual(_) => Plan::Virtual { image: Box::new(image) },
+        _ => Plan::Plain { images: vec![image] },
+    }
+}
+
 /// The dataset to show: `/entry/data/data`, else the largest of 3 or 4 axes that is no mask.
-fn find_image(file: &File) -> Result<(String, Dataset)> {
+fn find_image(file: &File, place: usize) -> Result<Image> {
     let mut fault = None;
     let usual = file.object(USUAL).and_then(|address| address.map(|address| file.dataset(address)).transpose());
     match usual {
         Ok(Some(Some(dataset))) if (2..=4).contains(&dataset.space.dims.len()) => {
-            return Ok((USUAL.to_owned(), dataset));
+            return Ok(Image { place, path: USUAL.to_owned(), dataset, rivals: Vec::new() });
         }
         Ok(_) => {}
         Err(e) => fault = Some(e),
     }
-    let mut visit = Visit { file, seen: HashSet::new(), best: None, other: None, fault };
+    let mut visit = Visit { file, seen: HashSet::new(), images: Vec::new(), other: None, fault };
     visit.group(file.root(), "", 0);
-    if let Some((_, path, dataset)) = visit.best {
-        return Ok((path, dataset));
+    // Of equals the first found stays first.
+    visit.images.sort_by_key(|(rank, ..)| std::cmp::Reverse(*rank));
+    let mut images = visit.images.into_iter();
+    if let Some(((is_number, elements), path, dataset)) = images.next() {
+        let is_rival = |rank: &(bool, u64)| rank.0 == is_number && rank.1.saturating_mul(RIVAL) >= elements;
+        let rivals = images.take_while(|(rank, ..)| is_rival(rank)).map(|(_, path, _)| path).take(MOST_RIVALS);
+        return Ok(Image { place, path, dataset, rivals: rivals.collect() });
     }
     let nothing = || words::no_image(file.name(), visit.other.unwrap_or_else(|| "no dataset of that kind".to_owned()));
     Err(visit.fault.unwrap_or_else(nothing))
@@ -211,7 +279,8 @@ fn find_image(file: &File) -> Result<(String, Dataset)> {
 struct Visit<'a, 'b> {
     file: &'a File<'b>,
     seen: HashSet<u64>,
-    best: Option<((bool, u64), String, Dataset)>,
+    /// Datasets that may be patterns: whether they hold numbers, and how many.
+    images: Vec<((bool, u64), String, Dataset)>,
     /// The largest dataset that is no image, in words.
     other: Option<String>,
     fault: Option<Error>,
@@ -238,7 +307,8 @@ impl Visit<'_, '_> {
     fn object(&mut self, address: u64, path: &str, depth: u32) {
         match self.file.dataset(address) {
             Ok(None) => self.group(address, path, depth + 1),
-            Ok(Some(dataset)) => self.consider(path, dataset),
+            Ok(Some(dataset)) if self.seen.insert(address) => self.consider(path, dataset),
+            Ok(Some(_)) => {}
             Err(e) => self.note(e),
         }
     }
@@ -255,10 +325,7 @@ impl Visit<'_, '_> {
             }
             return;
         }
-        let rank = (dataset.datatype.is_number(), elements);
-        if self.best.as_ref().is_none_or(|(best, ..)| rank > *best) {
-            self.best = Some((rank, path.to_owned(), dataset));
-        }
+        self.images.push(((dataset.datatype.is_number(), elements), path.to_owned(), dataset));
     }
 
     fn note(&mut self, e: Error) {
@@ -267,7 +334,10 @@ impl Visit<'_, '_> {
 }
 
 /// Path of the images in DECTRIS' and most NeXus files.
-const USUAL: &str = "/entry/data/data";
+pub const USUAL: &str = "/entry/data/data";
+/// A dataset that has at least this part of the largest one's elements may be meant instead of it.
+const RIVAL: u64 = 16;
+const MOST_RIVALS: usize = 64;
 const DEEPEST: u32 = 32;
 const MOST_OBJECTS: usize = 100_000;
 

@@ -1,7 +1,7 @@
 //! From a set's parts to its meaning: the last steps, alike for all layouts of files.
 
 use super::{
-    Acquisition, Refused, Storage, Stored, UsedFile, metadata, scales,
+    Acquisition, AxisChoice, AxisOrder, Refused, Storage, Stored, UsedFile, metadata, scales,
     scan::ScanHints,
     search::{Outcome, Picked, refusal},
     store::{Pieces, Store},
@@ -23,6 +23,9 @@ pub struct Draft {
     pub path: String,
     /// The dataset, or the first of several.
     pub dataset: Dataset,
+    pub axes: AxisChoice,
+    /// Paths of other datasets that may be meant.
+    pub rivals: Vec<String>,
     /// Its stores' `file` is a place among the picked files.
     pub tiles: Tiles,
     pub frames: u64,
@@ -40,8 +43,11 @@ pub struct Draft {
 impl Draft {
     pub fn new(master: usize, sidecar: Option<usize>, path: String, dataset: Dataset, tiles: Tiles) -> Self {
         let (frames, stored_scan, channels, files_linked) = Default::default();
-        let (files_missing, gaps, faults, notices) = Default::default();
+        let (files_missing, gaps, faults, notices, rivals) = Default::default();
+        let order = AxisOrder::usual(dataset.space.dims.len()).unwrap_or_default();
         Self {
+            axes: AxisChoice { order, ..AxisChoice::default() },
+            rivals,
             master,
             sidecar,
             path,
@@ -70,17 +76,18 @@ impl Draft {
         let datatype = &self.dataset.datatype;
         let dtype =
             datatype.pixel().ok_or_else(|| refuse(words::unsupported_dtype(place.clone(), &datatype.numpy())))?;
-        let (frames, detector) =
-            sizes(dims, self.frames).ok_or_else(|| refuse(words::too_large(place.clone(), dims)))?;
+        let (frames, detector) = sizes(self.axes.order.spread(dims), self.frames)
+            .ok_or_else(|| refuse(words::too_large(place.clone(), dims)))?;
         if frames == 0 || detector.pixels() == 0 {
             return Err(refuse(words::no_image(
                 &place,
                 format!("{frames} patterns of {} × {} px", detector.rows, detector.cols),
             )));
         }
-        let is_linked_channels = dims.len() == 4 && self.stored_scan.is_none();
-        if is_linked_channels && self.channels.is_empty() {
-            self.channels = (1..=dims[1]).take(MOST_CHANNELS).map(|number| format!("channel_{number}")).collect();
+        let has_channels = self.axes.order.has_channels();
+        if has_channels && self.channels.is_empty() {
+            let channels = self.axes.order.spread(dims)[1];
+            self.channels = (1..=channels).take(MOST_CHANNELS).map(|number| format!("channel_{number}")).collect();
         }
         let channel = picked.channel.min((self.channels.len() as u32).saturating_sub(1));
         self.tiles.channel = (!self.channels.is_empty()).then_some(channel.into());
@@ -88,6 +95,8 @@ impl Draft {
             dims: dims.clone(),
             dtype: datatype.numpy(),
             fill: self.dataset.fill.as_ref().and_then(|fill| datatype.numbers(fill).first().copied()),
+            axes: self.axes.clone(),
+            rivals: std::mem::take(&mut self.rivals),
         };
         self.tiles.gaps = self.gaps.len() as u32;
         self.find_readable(picked, frames, detector, &place);
@@ -139,6 +148,7 @@ impl Draft {
         };
         tell_missing_files(&mut set);
         set.notices.extend(words::scan_remark(&set));
+        set.notices.extend(words::axes_remark(&set));
         words::by_gravity(&mut set.notices);
         if set.readable_frames() > 0 {
             return Ok(set);
@@ -247,11 +257,10 @@ pub fn channel_names(file: &Metadata, path: &str, dataset: &Dataset) -> Vec<Stri
 }
 
 /// Frames and detector; `None` where they are more than can be counted.
-fn sizes(dims: &[u64], frames: u64) -> Option<(u32, Detector)> {
-    let [.., rows, cols] = dims else { return None };
-    rows.checked_mul(*cols).filter(|&pixels| pixels <= words::MOST_PIXELS)?;
+fn sizes([.., rows, cols]: [u64; 4], frames: u64) -> Option<(u32, Detector)> {
+    rows.checked_mul(cols).filter(|&pixels| pixels <= words::MOST_PIXELS)?;
     let frames = u32::try_from(frames).ok().filter(|&frames| frames <= words::MOST_FRAMES)?;
-    Some((frames, Detector { rows: u32::try_from(*rows).ok()?, cols: u32::try_from(*cols).ok()? }))
+    Some((frames, Detector { rows: u32::try_from(rows).ok()?, cols: u32::try_from(cols).ok()? }))
 }
 
 fn tell_missing_files(set: &mut Acquisition) {

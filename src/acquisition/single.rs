@@ -1,6 +1,7 @@
 //! Sets without links: one dataset in one file, or data files without their master.
 
 use super::{
+    axis_guess,
     linked::{self, Part},
     search::{Image, Outcome, Picked, refusal, told_as_cut_short},
     set::{Draft, channel_names},
@@ -58,14 +59,20 @@ fn read_one(picked: &Picked, image: &Image, sidecar: Option<usize>) -> Outcome {
     let Some(file) = picked.metadata(image.place) else {
         return Err(refuse(words::no_image(name, "nothing".to_owned())));
     };
-    let store = Store::of(file.file, &image.dataset, image.place as u16)
+    let no_image = |found: String| words::no_image(&format!("{name}, {}", image.path), found);
+    let rank = image.dataset.space.dims.len();
+    let Some(axes) = axis_guess::choose(picked, &file, &image.path, &image.dataset) else {
+        return Err(refuse(no_image(format!("a dataset of {rank} axes"))));
+    };
+    let order = axes.order;
+    let store = Store::with_axes(file.file, &image.dataset, image.place as u16, order.in_store())
         .map_err(|e| refuse(told_as_cut_short(e, file.file)))?;
     let Some((store, faults)) = store else {
-        return Err(refuse(words::no_image(name, "a dataset of many axes".to_owned())));
+        return Err(refuse(no_image("a virtual dataset inside another".to_owned())));
     };
     let dims = store.dims;
-    let channels = channel_names(&file, &image.path, &image.dataset);
-    let is_scan = image.dataset.space.dims.len() == 4 && channels.is_empty();
+    let channels = if order.has_channels() { channel_names(&file, &image.path, &image.dataset) } else { Vec::new() };
+    let is_scan = order.has_scan();
     let columns = if is_scan { dims[1] } else { 1 };
     let tiles =
         Tiles { columns, placements: vec![Placement::whole(0, dims, 0)], stores: vec![store], ..Tiles::default() };
@@ -79,6 +86,8 @@ fn read_one(picked: &Picked, image: &Image, sidecar: Option<usize>) -> Outcome {
         faults,
         stored_scan,
         channels,
+        axes,
+        rivals: image.rivals.clone(),
         ..Draft::new(image.place, sidecar, image.path.clone(), image.dataset.clone(), tiles)
     };
     draft.finish(picked)

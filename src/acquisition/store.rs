@@ -19,6 +19,8 @@ pub struct Store {
     pub dims: [u64; 4],
     /// Shape of a piece.
     pub chunk: [u64; 4],
+    /// The axes in the order in which the file holds them, the slowest first.
+    pub order: [u8; 4],
     pub element_bytes: u32,
     pub is_big_endian: bool,
     pub filters: Vec<Filter>,
@@ -32,7 +34,7 @@ pub struct Store {
 pub enum Pieces {
     /// Those that were written, sorted by place.
     Chunks(Vec<Chunk>),
-    /// One after another from `offset` on; those that end within `len_bytes` exist.
+    /// All elements from `offset` on, in the order of the file; those within `len_bytes` exist.
     Contiguous { offset: u64, len_bytes: u64 },
 }
 
@@ -60,6 +62,17 @@ impl Store {
     /// The pieces of `dataset`, with faults of its index. `None` for a virtual dataset or more than 4 axes.
     pub fn of(file: &File, dataset: &Dataset, file_index: u16) -> Result<Option<(Self, Vec<Error>)>> {
         let Some(axes) = axes_of(dataset.space.dims.len()) else { return Ok(None) };
+        Self::with_axes(file, dataset, file_index, axes)
+    }
+
+    /// The same, where `axes` are those of the dataset that become the store's.
+    pub fn with_axes(
+        file: &File,
+        dataset: &Dataset,
+        file_index: u16,
+        axes: [Option<usize>; 4],
+    ) -> Result<Option<(Self, Vec<Error>)>> {
+        let order = order_of(axes);
         let spread = |of: &[u64]| axes.map(|axis| axis.and_then(|axis| of.get(axis).copied()).unwrap_or(1));
         let dims = spread(&dataset.space.dims);
         let element_bytes = dataset.datatype.bytes();
@@ -69,7 +82,7 @@ impl Store {
                 let offset = address.and_then(|address| address.checked_add(file.base()));
                 let in_file = offset.map_or(0, |offset| file.len_bytes().saturating_sub(offset));
                 let pieces = Pieces::Contiguous { offset: offset.unwrap_or(0), len_bytes: (*len_bytes).min(in_file) };
-                ([1, 1, dims[2], dims[3]], pieces, Vec::new(), false, Vec::new())
+                (contiguous_pieces(dims, order, element_bytes.into()), pieces, Vec::new(), false, Vec::new())
             }
             Layout::Chunked(chunking) => {
                 let found = file.chunks(dataset)?;
@@ -77,13 +90,15 @@ impl Store {
                     .chunks
                     .into_iter()
                     .map(|chunk| Chunk { at: axes.map(|axis| axis.map_or(0, |axis| chunk.at[axis])), ..chunk });
-                let chunks = Pieces::Chunks(chunks.collect());
+                let mut chunks: Vec<Chunk> = chunks.collect();
+                chunks.sort_by_key(|chunk| chunk.at);
+                let chunks = Pieces::Chunks(chunks);
                 (spread(&chunking.dims), chunks, dataset.filters.clone(), chunking.has_raw_edges, found.faults)
             }
         };
         let is_big_endian = dataset.datatype.is_big_endian();
         Ok(Some((
-            Self { file: file_index, dims, chunk, element_bytes, is_big_endian, filters, has_raw_edges, pieces },
+            Self { file: file_index, dims, chunk, order, element_bytes, is_big_endian, filters, has_raw_edges, pieces },
             faults,
         )))
     }
@@ -102,11 +117,40 @@ impl Store {
                 Some(chunks[found])
             }
             Pieces::Contiguous { offset, len_bytes } => {
-                let len = self.piece_bytes()? as u64;
-                let start = at[0].checked_mul(self.dims[1])?.checked_add(at[1])?.checked_mul(len)?;
+                let strides = strides(self.dims, self.order)?;
+                let mut start = 0_u64;
+                for axis in 0..4 {
+                    let first = at[axis].checked_mul(self.chunk[axis]).filter(|&first| first < self.dims[axis])?;
+                    start = start.checked_add(first.checked_mul(strides[axis])?)?;
+                }
+                let element = u64::from(self.element_bytes);
+                let start = start.checked_mul(element)?;
+                // Only the last piece along an axis is shorter, and then the axes after it are whole.
+                let inside = (0..4).map(|axis| self.chunk[axis].min(self.dims[axis] - at[axis] * self.chunk[axis]));
+                let len = inside.product::<u64>() * element;
                 let is_there = start.checked_add(len)? <= *len_bytes && len > 0;
                 is_there.then(|| Chunk { at: [0; 4], offset: offset + start, len_bytes: len, filter_mask: 0 })
             }
+        }
+    }
+
+    /// Whether the elements of a piece lie in another order than the store's axes.
+    pub fn is_turned(&self) -> bool {
+        let long = self.order.iter().filter(|&&axis| self.chunk[usize::from(axis)] > 1);
+        !long.is_sorted()
+    }
+
+    /// The elements of a piece, in the order of the store's axes.
+    fn turned(&self, piece: &[u8]) -> Vec<u8> {
+        let Some(strides) = strides(self.chunk, self.order).map(|strides| strides.map(|stride| stride as usize)) else {
+            return Vec::new();
+        };
+        let chunk = self.chunk.map(|side| side as usize);
+        match self.element_bytes {
+            1 => gathered::<1>(piece, chunk, strides),
+            2 => gathered::<2>(piece, chunk, strides),
+            4 => gathered::<4>(piece, chunk, strides),
+            _ => gathered::<8>(piece, chunk, strides),
         }
     }
 
@@ -128,6 +172,9 @@ impl Store {
         }
         let mut bytes = vec![0; len];
         source.read_at(piece.offset, &mut bytes).map_err(NoPiece::Unreadable)?;
+        if matches!(self.pieces, Pieces::Contiguous { .. }) {
+            bytes.resize(decoded_len, 0);
+        }
         let is_edge = (0..4).any(|axis| (at[axis] + 1).saturating_mul(self.chunk[axis]) > self.dims[axis]);
         let filters = if self.has_raw_edges && is_edge { &[] } else { self.filters.as_slice() };
         let element = self.element_bytes as usize;
@@ -136,7 +183,7 @@ impl Store {
         if self.is_big_endian {
             bytes.chunks_exact_mut(element).for_each(<[u8]>::reverse);
         }
-        Ok(bytes)
+        Ok(if self.is_turned() { self.turned(&bytes) } else { bytes })
     }
 
     /// All elements, row-major, of a small dataset; what was not written is `fill`, or 0.
@@ -152,9 +199,7 @@ impl Store {
         let counts: [u64; 4] = std::array::from_fn(|axis| self.dims[axis].div_ceil(self.chunk[axis].max(1)));
         let pieces: Vec<[u64; 4]> = match &self.pieces {
             Pieces::Chunks(chunks) => chunks.iter().map(|chunk| chunk.at.map(u64::from)).collect(),
-            Pieces::Contiguous { .. } => {
-                (0..counts[0]).flat_map(|a| (0..counts[1]).map(move |b| [a, b, 0, 0])).collect()
-            }
+            Pieces::Contiguous { .. } => all_of(counts),
         };
         for at in pieces {
             match self.decode(source, at) {
@@ -184,6 +229,66 @@ impl Store {
     }
 }
 
+/// The store's axes in the order of the dataset's. Those that it does not have are 1 long and may stand anywhere.
+fn order_of(axes: [Option<usize>; 4]) -> [u8; 4] {
+    let mut order = [0, 1, 2, 3];
+    if axes.iter().flatten().is_sorted() {
+        return order;
+    }
+    order.sort_by_key(|&axis| axes[usize::from(axis)]);
+    order
+}
+
+/// Elements between neighbours along each axis of an array of `dims` whose axes lie in this order.
+fn strides(dims: [u64; 4], order: [u8; 4]) -> Option<[u64; 4]> {
+    let (mut strides, mut stride) = ([1; 4], 1_u64);
+    for axis in order.into_iter().rev().map(usize::from) {
+        strides[axis] = stride;
+        stride = stride.checked_mul(dims[axis])?;
+    }
+    Some(strides)
+}
+
+/// In which pieces a contiguous dataset is read: a frame each where its pixels lie together, else what lies together
+/// in the file, up to [`SLAB_BYTES`].
+fn contiguous_pieces(dims: [u64; 4], order: [u8; 4], element_bytes: u64) -> [u64; 4] {
+    if order[2..] == [2, 3] {
+        return [1, 1, dims[2], dims[3]];
+    }
+    let (mut piece, mut bytes) = ([1; 4], element_bytes.max(1));
+    for axis in order.into_iter().rev().map(usize::from) {
+        piece[axis] = dims[axis].min(SLAB_BYTES / bytes).max(1);
+        if piece[axis] < dims[axis] {
+            break;
+        }
+        bytes = bytes.saturating_mul(piece[axis]);
+    }
+    piece
+}
+
+/// The elements of a box, row by row, of which those along each axis lie `strides` apart in `piece`.
+fn gathered<const BYTES: usize>(piece: &[u8], chunk: [usize; 4], strides: [usize; 4]) -> Vec<u8> {
+    let (elements, _) = piece.as_chunks::<BYTES>();
+    let mut out = Vec::with_capacity(piece.len());
+    for (a, b) in (0..chunk[0]).flat_map(|a| (0..chunk[1]).map(move |b| (a, b))) {
+        for row in 0..chunk[2] {
+            let first = a * strides[0] + b * strides[1] + row * strides[2];
+            let line = elements.get(first..).unwrap_or_default().iter().step_by(strides[3].max(1)).take(chunk[3]);
+            out.extend(line.flatten());
+        }
+    }
+    out
+}
+
+/// Every place of a grid.
+fn all_of(counts: [u64; 4]) -> Vec<[u64; 4]> {
+    let frames = (0..counts[0]).flat_map(|a| (0..counts[1]).map(move |b| (a, b)));
+    let places = frames.flat_map(|(a, b)| (0..counts[2]).map(move |row| (a, b, row)));
+    places.flat_map(|(a, b, row)| (0..counts[3]).map(move |col| [a, b, row, col])).collect()
+}
+
+/// What is read at once of a contiguous dataset whose frames lie scattered.
+const SLAB_BYTES: u64 = 1 << 20;
 /// A piece decodes to at most this (the format allows 4 GiB).
 const MOST_PIECE_BYTES: usize = 2 << 30;
 /// Masks, names and scalars are small.

@@ -230,7 +230,7 @@ impl Tiles {
             let whole = |count| Span { to: 0, from: 0, count };
             let is_whole =
                 placement.rows == whole(rows) && placement.cols == whole(cols) && store.dims[2..] == [rows, cols];
-            if !is_whole || store.chunk != [1, 1, rows, cols] || !is_bitshuffle_lz4(store, dtype) {
+            if !is_whole || store.is_turned() || store.chunk != [1, 1, rows, cols] || !is_bitshuffle_lz4(store, dtype) {
                 return None;
             }
             let Pieces::Chunks(chunks) = &store.pieces else { return None };
@@ -253,10 +253,30 @@ impl Tiles {
 
 fn add_contiguous(store: &Store, add: &mut impl FnMut([Range<u64>; 2])) {
     let (Pieces::Contiguous { len_bytes, .. }, Some(len)) = (&store.pieces, store.piece_bytes()) else { return };
+    if store.order != [0, 1, 2, 3] {
+        return add_scattered(store, add);
+    }
     let whole = (len_bytes / (len as u64).max(1)).min(store.dims[0].saturating_mul(store.dims[1]));
     let columns = store.dims[1].max(1);
     add([0..whole / columns, 0..columns]);
     add([whole / columns..whole / columns + 1, 0..whole % columns]);
+}
+
+/// Frames all of whose pieces exist, where they do not follow one another in the file.
+fn add_scattered(store: &Store, add: &mut impl FnMut([Range<u64>; 2])) {
+    let counts: [u64; 4] = std::array::from_fn(|axis| store.dims[axis].div_ceil(store.chunk[axis].max(1)));
+    let last = counts.map(|count| count.saturating_sub(1));
+    // What lies last in the file is the last to be lost.
+    if store.piece(last).is_some() {
+        return add([0..store.dims[0], 0..store.dims[1]]);
+    }
+    for (a, b) in (0..counts[0]).flat_map(|a| (0..counts[1]).map(move |b| (a, b))) {
+        if store.piece([a, b, last[2], last[3]]).is_some() {
+            let part =
+                |at: u64, axis: usize| at * store.chunk[axis]..((at + 1) * store.chunk[axis]).min(store.dims[axis]);
+            add([part(a, 0), part(b, 1)]);
+        }
+    }
 }
 
 fn is_bitshuffle_lz4(store: &Store, dtype: Dtype) -> bool {

@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::{
-    names,
+    AxisOrder, axis_guess, names,
     search::{Image, Outcome, Picked, refusal},
     set::{Draft, channel_names},
     store::{Store, axes_of},
@@ -31,17 +31,19 @@ pub fn read(picked: &Picked, image: &Image, sidecar: Option<usize>) -> Outcome {
     let Some(file) = picked.metadata(image.place) else {
         return Err(refuse(words::no_image(name, "nothing".to_owned())));
     };
-    let Some(axes) = axes_of(image.dataset.space.dims.len()) else {
+    let Some(axes) = axis_guess::choose(picked, &file, &image.path, &image.dataset) else {
         return Err(refuse(words::no_image(name, "a dataset of many axes".to_owned())));
     };
-    let dims = axes.map(|axis| axis.map_or(1, |axis| image.dataset.space.dims[axis]));
-    let channels = channel_names(&file, &image.path, &image.dataset);
-    let is_scan = image.dataset.space.dims.len() == 4 && channels.is_empty();
+    let order = axes.order;
+    let dims = order.spread(&image.dataset.space.dims);
+    let channels = if order.has_channels() { channel_names(&file, &image.path, &image.dataset) } else { Vec::new() };
+    let is_scan = order.has_scan();
     let columns = if is_scan { dims[1] } else { 1 };
     let mappings = expanded(image);
     let found = find_files(picked, image, &mappings);
     let mut parts = Parts {
         picked,
+        order,
         tiles: Tiles { columns, ..Tiles::default() },
         stores: HashMap::new(),
         faults: Vec::new(),
@@ -68,23 +70,25 @@ pub fn read(picked: &Picked, image: &Image, sidecar: Option<usize>) -> Outcome {
         .flatten();
     let draft = Draft::new(image.place, sidecar, image.path.clone(), image.dataset.clone(), parts.tiles);
     let draft = Draft {
-        gaps: gaps(&mappings, dims),
+        gaps: gaps(&mappings, dims, axes.order),
         frames: dims[0].saturating_mul(columns),
         faults: parts.faults,
         notices: parts.notices,
         stored_scan,
         channels,
+        axes,
+        rivals: image.rivals.clone(),
         ..draft
     };
     Draft { files_linked: linked, files_missing: missing, ..draft }.finish(picked)
 }
 
 /// Pixels that no mapping stands for, whether its file is there or not.
-fn gaps(mappings: &[Mapping], dims: [u64; 4]) -> Vec<u32> {
+fn gaps(mappings: &[Mapping], dims: [u64; 4], order: AxisOrder) -> Vec<u32> {
     if dims[2].checked_mul(dims[3]).is_none_or(|pixels| pixels > words::MOST_PIXELS) {
         return Vec::new();
     }
-    let of = |mapping: &Mapping| boxes(&mapping.place, dims, None).unwrap_or_default();
+    let of = |mapping: &Mapping| boxes(&mapping.place, dims, None, order).unwrap_or_default();
     let areas: HashSet<[(u64, u64, u64); 2]> =
         mappings.iter().flat_map(of).map(|sides| [sides[2], sides[3]]).take(MOST_MAPPINGS).collect();
     if areas.len() > MOST_MODULES {
@@ -165,6 +169,8 @@ fn find_files(picked: &Picked, image: &Image, mappings: &[Mapping]) -> HashMap<A
 /// The stores and placements while mappings are added.
 struct Parts<'a, 'b> {
     picked: &'a Picked<'b>,
+    /// Which axis of the virtual dataset is which.
+    order: AxisOrder,
     tiles: Tiles,
     stores: HashMap<(usize, Arc<str>), Option<u32>>,
     faults: Vec<(usize, Error)>,
@@ -175,9 +181,13 @@ impl Parts<'_, '_> {
     fn add(&mut self, mapping: &Mapping, place: usize, dims: [u64; 4]) -> Result<()> {
         let Some(store) = self.store(place, &mapping.dataset)? else { return Ok(()) };
         let of = &self.tiles.stores[store as usize];
-        let to = boxes(&mapping.place, dims, None)?;
-        let from = boxes(&mapping.source, of.dims, to.first())?;
+        let to = boxes(&mapping.place, dims, None, self.order)?;
+        let from = boxes(&mapping.source, of.dims, to.first(), self.order)?;
         for (to, from) in pairs(to, from) {
+            // In another order the n-th element of one is the n-th of the other only where both boxes are alike.
+            if !self.is_usual() && (0..4).any(|axis| to[axis].2 != from[axis].2) {
+                return Err(odd("parts that change their shape: they can be read in the usual order of axes only"));
+            }
             self.tiles.placements.push(placement(store, to, from)?);
             if self.tiles.placements.len() > MOST_MAPPINGS {
                 return Err(odd("a virtual dataset of very many parts"));
@@ -197,13 +207,22 @@ impl Parts<'_, '_> {
         let dataset = address.map(|address| file.file.dataset(address)).transpose()?.flatten();
         let absent = || words::no_image(file.file.name(), format!("no dataset at {path}"));
         let dataset = dataset.ok_or_else(absent)?;
-        let (store, faults) = Store::of(file.file, &dataset, place as u16)?
+        let rank = dataset.space.dims.len();
+        let axes = axes_in(self.order, rank).ok_or_else(|| match axes_of(rank) {
+            Some(_) => odd("parts with fewer axes: they can be read in the usual order only"),
+            None => odd("a part of many axes"),
+        })?;
+        let (store, faults) = Store::with_axes(file.file, &dataset, place as u16, axes)?
             .ok_or_else(|| odd("a virtual dataset of virtual datasets"))?;
         self.faults.extend(faults.into_iter().map(|e| (place, e)));
         let number = self.tiles.stores.len() as u32;
         self.tiles.stores.push(store);
         self.stores.insert((place, path.clone()), Some(number));
         Ok(Some(number))
+    }
+
+    fn is_usual(&self) -> bool {
+        is_usual(self.order)
     }
 
     fn note(&mut self, e: Error) {
@@ -213,14 +232,28 @@ impl Parts<'_, '_> {
     }
 }
 
+/// Whether the axes stand as in a store.
+fn is_usual(order: AxisOrder) -> bool {
+    order.in_store().iter().flatten().is_sorted()
+}
+
+/// Which axes of a dataset of `rank` axes are a store's, where those of the virtual dataset stand in `order`.
+fn axes_in(order: AxisOrder, rank: usize) -> Option<[Option<usize>; 4]> {
+    match rank == order.rank() {
+        true => Some(order.in_store()),
+        false => axes_of(rank).filter(|_| is_usual(order)),
+    }
+}
+
 /// A box: start, step and count along each of the four axes.
 type Sides = [(u64, u64, u64); 4];
 
 /// The boxes of a selection, in the order of the first axis. An endless axis ends with the dataset; where
 /// that leaves a choice, it is as long as `like`'s.
-fn boxes(selection: &Selection, dims: [u64; 4], like: Option<&Sides>) -> Result<Vec<Sides>> {
+fn boxes(selection: &Selection, dims: [u64; 4], like: Option<&Sides>, order: AxisOrder) -> Result<Vec<Sides>> {
+    let axes_in = |rank: usize| axes_in(order, rank).filter(|_| rank >= 2);
     let spread = |sides: Vec<(u64, u64, u64)>| -> Result<Sides> {
-        let axes = axes_of(sides.len()).filter(|_| sides.len() >= 2).ok_or_else(|| odd("a selection of many axes"))?;
+        let axes = axes_in(sides.len()).ok_or_else(|| odd("a selection of many axes"))?;
         Ok(axes.map(|axis| axis.map_or((0, 1, 1), |axis| sides[axis])))
     };
     match selection {
@@ -236,8 +269,7 @@ fn boxes(selection: &Selection, dims: [u64; 4], like: Option<&Sides>) -> Result<
             if is_stack { Ok(found) } else { Err(odd("a selection of scattered boxes")) }
         }
         Selection::Regular(extents) => {
-            let axes =
-                axes_of(extents.len()).filter(|_| extents.len() >= 2).ok_or_else(|| odd("a selection of many axes"))?;
+            let axes = axes_in(extents.len()).ok_or_else(|| odd("a selection of many axes"))?;
             let mut sides = [(0, 1, 1); 4];
             let mut segments = Vec::new();
             for axis in 0..4 {

@@ -1,6 +1,6 @@
 //! What has to be told of a set, in the page's words.
 
-use super::{Acquisition, Fact, Opened, ScanFrom};
+use super::{Acquisition, AxesFrom, Fact, Opened, ScanFrom, search::USUAL};
 use crate::{Error, Kind, shape::Scan};
 
 /// True for what makes a set partial or unreadable, in contrast to a remark.
@@ -80,6 +80,11 @@ pub fn thousands(value: u64) -> String {
     let groups = digits.as_bytes()[first..].chunks(3).map(|group| String::from_utf8_lossy(group).into_owned());
     let head = (first > 0).then(|| digits[..first].to_owned());
     head.into_iter().chain(groups).collect::<Vec<_>>().join(",")
+}
+
+/// 60 × 192 × 192.
+pub fn sides(dims: &[u64]) -> String {
+    dims.iter().map(u64::to_string).collect::<Vec<_>>().join(" × ")
 }
 
 /// Names in a list that stays short.
@@ -177,6 +182,21 @@ pub fn folded_axes(stored: &[u64], read: &[u64]) -> Fact {
     Fact { name: "Axes".to_owned(), value: format!("{}, read as {}", listed(stored), listed(read)) }
 }
 
+/// An order of axes that is a guess, or that the shape speaks against.
+pub fn axes_remark(set: &Acquisition) -> Option<Error> {
+    let axes = &set.stored.axes;
+    let place = format!("{}, {}", set.dataset, sides(&set.stored.dims));
+    let is_odd =
+        axes.from == AxesFrom::Usual && matches!(set.stored.dims[..], [a, b, c] if a == b && b != c && a >= LEAST_SIDE);
+    let what = match axes.from.is_guess() {
+        true => "The order of the axes is a guess",
+        false if is_odd && set.dataset != USUAL => "The axes may stand in another order",
+        false => return None,
+    };
+    let e = Error::new(Kind::File, "axes_guess", what).at(place);
+    Some(e.found(format!("{}: {}", axes.order, axes.from.words())).action("Keep it, or choose another order"))
+}
+
 pub fn no_image(name: &str, found: String) -> Error {
     let e = Error::new(Kind::File, "no_image_data", "Not a 4D-STEM set").at(name);
     let action = match found.starts_with("a single image") {
@@ -195,10 +215,9 @@ pub fn unsupported_dtype(place: String, numpy: &str) -> Error {
 }
 
 pub fn too_large(place: String, dims: &[u64]) -> Error {
-    let dims = dims.iter().map(u64::to_string).collect::<Vec<_>>().join(" × ");
     let e = Error::new(Kind::Unsupported, "too_large", "The dataset is larger than can be shown").at(place);
     e.expected(format!("at most {} patterns of {} pixels", thousands(MOST_FRAMES.into()), thousands(MOST_PIXELS)))
-        .found(dims)
+        .found(sides(dims))
 }
 
 /// Frames of a set, and positions of a scan: what a page can keep one byte for.
@@ -206,6 +225,8 @@ pub const MOST_FRAMES: u32 = 1 << 28;
 /// Pixels of a detector.
 pub const MOST_PIXELS: u64 = 1 << 26;
 const REMARK: usize = 100;
+/// Two equal axes of at least so many elements look like a detector.
+const LEAST_SIDE: u64 = 16;
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,7 @@
 //! What a button or a key asks for.
 
 use super::state::Product;
+use crate::products::Flip;
 
 /// The two squares.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -64,6 +65,20 @@ pub enum Command {
     LineEnd,
     /// Alternative n of the scan shape.
     ScanShape(u32),
+    /// Shows all datasets of the files.
+    Datasets,
+    /// Entry n of that list.
+    OpenDataset(u32),
+    /// What the files are most likely about.
+    OpenAsFound,
+    /// Channel n.
+    Channel(u32),
+    /// Order n of the axes: 0 is that of now, then the alternatives.
+    Axes(u32),
+    EditAxes,
+    Flip(Flip),
+    /// Whether hot pixels are left out.
+    ExcludeHot(bool),
     Fit,
     FitPanel(Panel),
     FitAll,
@@ -109,6 +124,13 @@ impl Command {
             "find-disc" => Self::FindDisc,
             "scan-shape" => Self::ScanShape(number()?),
             "edit-scan" => Self::EditScan,
+            "datasets" => Self::Datasets,
+            "open-dataset" => Self::OpenDataset(number()?),
+            "open-as-found" => Self::OpenAsFound,
+            "edit-axes" => Self::EditAxes,
+            "flip-columns" => Self::Flip(Flip::Columns),
+            "flip-rows" => Self::Flip(Flip::Rows),
+            "exclude-hot" => Self::ExcludeHot(true),
             "fit-image" => Self::FitPanel(Panel::Image),
             "fit-pattern" => Self::FitPanel(Panel::Pattern),
             "information" => Self::Information,
@@ -128,6 +150,11 @@ impl Command {
             Self::AddFiles => Some("add-files"),
             Self::UseCpu => Some("use-cpu"),
             Self::EditScan => Some("edit-scan"),
+            Self::EditAxes => Some("edit-axes"),
+            Self::Datasets => Some("datasets"),
+            Self::Flip(Flip::Columns) => Some("flip-columns"),
+            Self::Flip(Flip::Rows) => Some("flip-rows"),
+            Self::ExcludeHot(true) => Some("exclude-hot"),
             _ => None,
         }
     }

@@ -8,9 +8,10 @@ use super::{
 };
 use crate::{
     Error, Result,
-    acquisition::Acquisition,
+    acquisition::{Acquisition, Change, contents::Contents},
     display::{ColourMap, Scale},
     engine::{FrameFault, FrameState, Moments, Pattern, PatternSum, PixelSet, ScanSums},
+    products::Flip,
 };
 
 pub enum Event {
@@ -21,8 +22,11 @@ pub enum Event {
     Opening {
         files: u32,
     },
-    /// Several sets were dropped together: the user chooses.
+    /// Several sets were dropped together, or one whose file holds other datasets that may be meant: the user
+    /// chooses.
     Choice(Vec<Rc<Acquisition>>),
+    /// What the files hold, see [`Effect::List`].
+    Contents(Result<Vec<Contents>>),
     /// A set is open; none of its patterns is decoded yet. Sent by `Handle::opened`.
     Metadata(Rc<Acquisition>),
     Progress(Progress),
@@ -147,6 +151,15 @@ pub enum Effect {
     Choose(u32),
     /// The scan shape was changed; the loader may note it.
     ScanShape(crate::shape::Scan),
+    /// The files are to be opened again, read in another way.
+    Reopen(Change),
+    /// All datasets of the files are to be listed.
+    List,
+    /// Patterns are shown so from now on.
+    Flip(Flip),
+    /// Pixels, as stored, that count nowhere beside those that the files and the sentinels name; replaces those of
+    /// before.
+    Exclude(PixelSet),
     /// Page actions that need the browser.
     Page(Command),
 }

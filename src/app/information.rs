@@ -7,7 +7,7 @@ use super::{
     words::{scan_from_words, shape},
 };
 use crate::{
-    acquisition::{BadPixels, Storage},
+    acquisition::{BadPixels, Storage, sides},
     display::{bytes, count},
     engine::FrameState,
 };
@@ -80,6 +80,18 @@ fn stored(set: &OpenSet) -> Vec<(String, String)> {
         row("type", acquisition.dtype.name()),
         row("pattern", format!("{} × {} px", detector.rows, detector.cols)),
     ];
+    let stored = &acquisition.stored;
+    if !stored.dims.is_empty() {
+        rows.push(row("stored as", format!("{} of {}", sides(&stored.dims), stored.dtype)));
+        rows.push(row("axes", format!("{} ({})", stored.axes.order, stored.axes.from.words())));
+    }
+    if let Some(channel) = acquisition.channels.get(acquisition.channel as usize) {
+        rows.push(row("channel", format!("{channel}, of {}", acquisition.channels.join(", "))));
+    }
+    if !stored.rivals.is_empty() {
+        rows.push(row("other datasets", stored.rivals.join(", ")));
+    }
+    rows.push(row("shown", set.flip().words()));
     match &acquisition.storage {
         Storage::BitshuffleLz4 { block_px, chunks } => {
             rows.push(row("filter", format!("bitshuffle LZ4, blocks of {} px", count((*block_px).into()))));
@@ -149,6 +161,10 @@ fn bad_pixels(set: &OpenSet) -> Vec<(String, String)> {
     }
     if set.bad_found > 0 {
         rows.push(row("sentinel in every pattern", format!("{} px", count(set.bad_found.into()))));
+    }
+    if let Some(hot) = set.hot.as_ref().map(|hot| hot.count()).filter(|hot| *hot > 0) {
+        let taken = if set.hot_is_excluded { "left out" } else { "counted" };
+        rows.push(row("hot", format!("{} px, {taken}", count(hot.into()))));
     }
     if let Some(saturation) = set.acquisition.saturation {
         rows.push(row("saturated from", format!("{} counts", count(saturation))));

@@ -118,7 +118,12 @@ pub const TABLE: &[Entry] = &[
         "open files, folder",
         &[(Letter('o'), Do::OpenFiles), (ShiftLetter('o'), Do::OpenFolder)],
     ),
-    entry(Scope::Anywhere, &["I"], "information", &[(Letter('i'), Do::Information)]),
+    entry(
+        Scope::Anywhere,
+        &["I", "Shift I"],
+        "information, datasets",
+        &[(Letter('i'), Do::Information), (ShiftLetter('i'), Do::Datasets)],
+    ),
     entry(Scope::Anywhere, &["T"], "theme", &[(Letter('t'), Do::Theme)]),
     entry(Scope::Anywhere, &["Q"], "image ⇄ pattern", &[(Letter('q'), Do::OtherPanel)]),
     entry(Scope::Anywhere, &["1"], "BF", &[(Digit(1), Do::Product(Product::Bf))]),

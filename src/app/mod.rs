@@ -6,7 +6,7 @@ use std::{collections::HashMap, rc::Rc};
 
 use crate::{
     Error,
-    acquisition::Acquisition,
+    acquisition::{Acquisition, contents::Contents},
     display::{Field, Histogram, Limits, Percentiles, Unit},
     products::{DetectorShape, Disc},
 };
@@ -23,6 +23,7 @@ pub mod pictures;
 pub mod state;
 pub mod words;
 
+mod reread;
 mod update;
 pub mod user;
 
@@ -43,8 +44,10 @@ pub struct App {
     pub set: Option<OpenSet>,
     /// How many files are being looked at for what they mean.
     pub opening: Option<u32>,
-    /// Sets among which the user has to choose.
+    /// Sets among which the user has to choose; a single one has rivals in its own file.
     pub choice: Vec<Rc<Acquisition>>,
+    /// All datasets of the files, once they were asked for.
+    pub contents: Option<Vec<Contents>>,
     /// Why no set could be opened; only while none is open.
     pub refusal: Option<Error>,
     pub messages: Vec<Message>,

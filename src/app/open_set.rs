@@ -12,7 +12,7 @@ use crate::{
     acquisition::{Acquisition, ScanChoice},
     display::Field,
     engine::{FrameFault, FrameState, Moments, Pattern, PatternSum, PixelSet, ScanSums},
-    products::DetectorShape,
+    products::{DetectorShape, Flip, hot_pixels},
     shape::{Detector, Scan},
 };
 
@@ -34,11 +34,26 @@ pub enum Want {
     Patterns(Version),
 }
 
-/// Grows with every batch, and with every change of the bad pixels.
+impl Want {
+    fn flip(&self) -> Flip {
+        match self {
+            Self::Sums { version, .. } | Self::Pattern { version, .. } => version.flip,
+            Self::Moments(version) | Self::Patterns(version) => version.flip,
+        }
+    }
+}
+
+fn masked(acquisition: &Acquisition) -> PixelSet {
+    let detector = acquisition.detector;
+    PixelSet { detector, words: acquisition.bad_pixels.bits(detector) }
+}
+
+/// Grows with every batch, and with every change of the bad pixels and of the flip.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Version {
     batches: u32,
     bad: u32,
+    flip: Flip,
 }
 
 /// When the bright-field disc is to be fitted.
@@ -57,10 +72,16 @@ pub struct OpenSet {
     pub id: u32,
     pub acquisition: Rc<Acquisition>,
     pub scan: ScanChoice,
-    /// Pixels that count nowhere: the file's mask and those found while reading.
+    /// Pixels that count nowhere, where they are shown: the file's mask, those found while reading, and hot ones that
+    /// were excluded.
     pub bad: PixelSet,
-    /// How many of them the file's mask does not name.
+    /// How many the reading found that the file's mask does not name.
     pub bad_found: u32,
+    /// The same without the hot ones, as stored.
+    bad_stored: PixelSet,
+    /// Hot pixels, as stored; `None` before all patterns were looked at.
+    pub hot: Option<PixelSet>,
+    pub hot_is_excluded: bool,
     pub states: Vec<FrameState>,
     pub faults: Vec<FrameFault>,
     /// The failed patterns were told in a message.
@@ -85,9 +106,11 @@ pub struct OpenSet {
 
 impl OpenSet {
     pub fn new(id: u32, acquisition: Rc<Acquisition>) -> Self {
-        let detector = acquisition.detector;
-        let bad = PixelSet { detector, words: acquisition.bad_pixels.bits(detector) };
+        let bad = masked(&acquisition);
         Self {
+            bad_stored: bad.clone(),
+            hot: None,
+            hot_is_excluded: false,
             id,
             scan: acquisition.scan.clone(),
             bad,
@@ -130,10 +153,53 @@ impl OpenSet {
 
     /// Takes pixels found bad while reading; they are added to the mask's.
     pub fn set_bad(&mut self, found: &PixelSet) {
-        let mask = PixelSet { detector: self.bad.detector, words: self.acquisition.bad_pixels.bits(self.bad.detector) };
+        let mask = masked(&self.acquisition);
         self.bad_found = found.without(&mask).count();
-        self.bad.words = mask.words.iter().zip(&found.words).map(|(mask, found)| mask | found).collect();
+        self.bad_stored = mask.with(found);
+        self.hot = None;
+        self.sum_up_bad();
+    }
+
+    /// Leaves hot pixels out, or counts them; gives those that are now excluded beside the others, as stored.
+    pub fn exclude_hot(&mut self, is_excluded: bool) -> PixelSet {
+        self.hot_is_excluded = is_excluded;
+        self.sum_up_bad();
+        let none = PixelSet::of(self.detector(), |_, _| false);
+        self.hot.clone().filter(|_| is_excluded).unwrap_or(none)
+    }
+
+    fn sum_up_bad(&mut self) {
+        let bad = match self.hot.as_ref().filter(|_| self.hot_is_excluded) {
+            Some(hot) => self.bad_stored.with(hot),
+            None => self.bad_stored.clone(),
+        };
+        self.bad = self.version.flip.pixels(&bad);
         self.version.bad += 1;
+    }
+
+    /// Looks for hot pixels in the sum of all patterns, once it is there; gives how many are new.
+    pub fn find_hot(&mut self) -> Option<u32> {
+        let (want, patterns) = self.patterns.as_ref()?;
+        if self.hot.is_some() || self.reading != Reading::Done || *want != Want::Patterns(self.version) {
+            return None;
+        }
+        let flip = self.version.flip;
+        let good = PixelSet::of(self.detector(), |_, _| true).without(&flip.pixels(&self.bad_stored));
+        let found = hot_pixels(&patterns.sum, &good);
+        let mut hot = PixelSet::of(self.detector(), |_, _| false);
+        found.iter().for_each(|pixel| hot.words[*pixel as usize / 32] |= 1 << (pixel % 32));
+        self.hot = Some(flip.pixels(&hot));
+        Some(found.len() as u32)
+    }
+
+    pub fn flip(&self) -> Flip {
+        self.version.flip
+    }
+
+    /// From now on everything is asked and shown with this flip.
+    pub fn set_flip(&mut self, flip: Flip) {
+        self.version.flip = flip;
+        self.sum_up_bad();
     }
 
     /// The frame at a scan position, row-major.
@@ -192,7 +258,11 @@ impl OpenSet {
         let version = self.version;
         match &self.pattern {
             // A decoded pattern never changes.
-            Some((want, at, pattern)) if *at == frame && pattern.state == FrameState::Valid => want.clone(),
+            Some((want, at, pattern))
+                if *at == frame && pattern.state == FrameState::Valid && want.flip() == version.flip =>
+            {
+                want.clone()
+            }
             _ => Want::Pattern { frame, version },
         }
     }
@@ -240,12 +310,14 @@ impl OpenSet {
             return None;
         }
         let all = PixelSet::of(self.detector(), |_, _| true);
+        // The engine knows pixels as they are stored.
+        let flip = self.version.flip;
         let ask = match &want {
             Want::Sums { product, shape, inverted, .. } => {
                 let pixels = shape.as_ref().map_or(all, |shape| detector::pixels(shape, self.detector(), *inverted));
-                Ask::Sums(*product, pixels.without(&self.bad))
+                Ask::Sums(*product, flip.pixels(&pixels.without(&self.bad)))
             }
-            Want::Moments(_) => Ask::Moments(all.without(&self.bad)),
+            Want::Moments(_) => Ask::Moments(flip.pixels(&all.without(&self.bad))),
             Want::Pattern { frame, .. } => Ask::Pattern(*frame),
             Want::Patterns(_) => Ask::Patterns,
         };
@@ -256,13 +328,23 @@ impl OpenSet {
     /// Keeps an answer; returns what was wanted.
     pub fn keep(&mut self, lane: Lane, answer: Answer) -> Option<Want> {
         let (want, _) = self.in_flight[lane as usize].take()?;
+        let (flip, detector) = (want.flip(), self.detector());
         match answer {
             Answer::Sums(product, sums) => {
                 self.sums.insert(product, (want.clone(), sums));
             }
-            Answer::Moments(moments) => self.moments = Some((want.clone(), moments)),
-            Answer::Pattern(frame, pattern) => self.pattern = Some((want.clone(), frame, pattern)),
-            Answer::Patterns(patterns) => self.patterns = Some((want.clone(), patterns)),
+            Answer::Moments(mut moments) => {
+                flip.moments(detector, &mut moments);
+                self.moments = Some((want.clone(), moments));
+            }
+            Answer::Pattern(frame, mut pattern) => {
+                flip.values(detector, &mut pattern.pixels);
+                self.pattern = Some((want.clone(), frame, pattern));
+            }
+            Answer::Patterns(mut patterns) => {
+                flip.sums(detector, &mut patterns);
+                self.patterns = Some((want.clone(), patterns));
+            }
         }
         Some(want)
     }

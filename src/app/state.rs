@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     display::{ColourMap, Limits, Scale},
-    products::{DetectorShape, Disc},
+    products::{DetectorShape, Disc, Flip},
 };
 
 /// Everything that decides what is shown, data aside.
@@ -30,6 +30,12 @@ pub struct ViewState {
     /// Scan shape as entered, [rows, cols]; `None`: as the files say.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scan: Option<[u32; 2]>,
+    /// How patterns are shown, compared with how they are stored; all detector positions are those shown.
+    #[serde(skip_serializing_if = "is_default")]
+    pub flip: Flip,
+    /// Hot pixels, as found in the sum of all patterns, count nowhere.
+    #[serde(skip_serializing_if = "is_default")]
+    pub exclude_hot: bool,
     #[serde(skip_serializing_if = "is_default")]
     pub looks: Looks,
     #[serde(skip_serializing_if = "is_default")]

@@ -14,7 +14,7 @@ use crate::{
     Error, Kind, Result,
     acquisition::Acquisition,
     engine::PatternSum,
-    products::{Disc, find_disc},
+    products::{Disc, Flip, find_disc},
 };
 
 /// Small pictures are asked for at most this often while the set is being read.
@@ -29,11 +29,18 @@ impl App {
             Event::Computer(computer) => self.computer = computer,
             Event::Opening { files } => {
                 self.opening = Some(files);
-                (self.refusal, self.choice) = (None, Vec::new());
+                (self.refusal, self.choice, self.contents) = (None, Vec::new(), None);
                 self.messages.clear();
             }
-            Event::Choice(sets) => (self.choice, self.opening) = (sets, None),
-            Event::Metadata(acquisition) => self.open(acquisition),
+            Event::Choice(sets) => {
+                (self.choice, self.opening) = (sets, None);
+                if self.choice.len() == 1 {
+                    self.list(effects);
+                }
+            }
+            Event::Contents(Ok(contents)) => self.contents = Some(contents),
+            Event::Contents(Err(error)) => self.tell(error),
+            Event::Metadata(acquisition) => self.open(acquisition, effects),
             Event::Failed(error) => self.fail(error),
             Event::Notice(error) => self.tell(error),
             Event::Progress(progress) => self.on_set(|set| set.progress = progress),
@@ -47,7 +54,10 @@ impl App {
                 });
             }
             Event::BatchReady => self.on_set(OpenSet::batch_came),
-            Event::BadPixelsFound(found) => self.on_set(|set| set.set_bad(&found)),
+            Event::BadPixelsFound(found) => {
+                self.on_set(|set| set.set_bad(&found));
+                self.stale.pattern = true;
+            }
             Event::Done => self.end(Reading::Done),
             Event::Cancelled => {
                 self.opening = None;
@@ -69,7 +79,7 @@ impl App {
         }
     }
 
-    fn open(&mut self, acquisition: Rc<Acquisition>) {
+    fn open(&mut self, acquisition: Rc<Acquisition>, effects: &mut Vec<Effect>) {
         self.sets_opened += 1;
         (self.opening, self.refusal, self.choice) = (None, None, Vec::new());
         self.messages = acquisition.notices.iter().map(|error| Message::of(error.clone())).collect();
@@ -78,6 +88,7 @@ impl App {
             let state = &mut self.state;
             (state.custom, state.disc, state.cursor, state.scan, state.inverted) = (None, None, None, None, false);
             (state.image_view, state.pattern_view) = (Zoom::default(), Zoom::default());
+            (state.flip, state.exclude_hot) = (Flip::None, false);
             state.looks.forget_limits();
             if state.product == Product::Custom {
                 state.product = Product::Bf;
@@ -86,6 +97,8 @@ impl App {
         if let Some([rows, cols]) = self.state.scan {
             words::enter_scan(&mut set, crate::shape::Scan { rows, cols });
         }
+        set.set_flip(self.state.flip);
+        effects.push(Effect::Flip(self.state.flip));
         (self.image, self.pattern, self.better_disc, self.image_ms) = (None, None, None, None);
         self.thumbs.clear();
         (self.hold, self.wrong_entry) = (None, None);
@@ -110,7 +123,7 @@ impl App {
     }
 
     /// Tells it once.
-    fn tell(&mut self, error: Error) {
+    pub(super) fn tell(&mut self, error: Error) {
         let message = Message::of(error);
         if !self.messages.contains(&message) {
             self.messages.push(message);
@@ -224,6 +237,7 @@ impl App {
         if self.set.as_ref().is_some_and(|set| set.has(&Want::Patterns(set.version))) {
             self.fit_disc();
         }
+        self.look_for_hot(effects);
         let (now, state) = (self.now_ms, &self.state);
         let Some(set) = &mut self.set else { return };
         let mut ask = |set: &mut OpenSet, lane: Lane, want: Want| {

@@ -10,6 +10,7 @@ use super::{
     words,
 };
 use crate::{
+    acquisition::Change,
     display::{Axis, Limits},
     products::DetectorShape,
 };
@@ -120,6 +121,13 @@ impl App {
                     self.set_scan(shape, effects);
                 }
             }
+            Command::Datasets => self.list(effects),
+            Command::OpenDataset(place) => self.open_dataset(place, effects),
+            Command::OpenAsFound => self.reopen(Change::Dataset(None), effects),
+            Command::Channel(channel) => self.choose_channel(channel, effects),
+            Command::Axes(place) => self.choose_axes(place, effects),
+            Command::Flip(flip) => self.flip(flip, effects),
+            Command::ExcludeHot(is_excluded) => self.exclude_hot(is_excluded, effects),
             Command::Fit => *self.zoom_mut(self.selected) = Zoom::default(),
             Command::FitPanel(panel) => *self.zoom_mut(panel) = Zoom::default(),
             Command::FitAll => (self.state.image_view, self.state.pattern_view) = Default::default(),
@@ -143,6 +151,7 @@ impl App {
             | Command::AddFiles
             | Command::TypeNumbers
             | Command::EditScan
+            | Command::EditAxes
             | Command::Information
             | Command::CopyInformation
             | Command::Keys
@@ -155,7 +164,8 @@ impl App {
     fn escape(&mut self, effects: &mut Vec<Effect>) {
         let reading = self.stage() == super::Stage::Reading || self.opening.is_some();
         if let Some(hold) = self.hold.take() {
-            self.state = *hold.before;
+            let (flip, exclude_hot) = (self.state.flip, self.state.exclude_hot);
+            self.state = ViewState { flip, exclude_hot, ..*hold.before };
             self.stale = Stale { image: true, pattern: true, thumbs: self.stale.thumbs.clone() };
         } else if !self.choice.is_empty() {
             self.choice.clear();
@@ -451,6 +461,7 @@ impl App {
     fn set_state(&mut self, state: ViewState, effects: &mut Vec<Effect>) {
         let (disc, scan) = (self.state.disc, self.state.scan);
         self.state = state;
+        let (flip, is_excluded) = (self.state.flip, self.state.exclude_hot);
         match &mut self.set {
             None => self.state_is_given = true,
             Some(set) => {
@@ -461,6 +472,13 @@ impl App {
                         None => set.scan = set.acquisition.scan.clone(),
                     }
                     effects.push(Effect::ScanShape(set.shape()));
+                }
+                if set.flip() != flip {
+                    set.set_flip(flip);
+                    effects.push(Effect::Flip(flip));
+                }
+                if set.hot.is_some() && set.hot_is_excluded != is_excluded {
+                    effects.push(Effect::Exclude(set.exclude_hot(is_excluded)));
                 }
                 if self.state.disc.is_none() && set.fit != Fit::Waiting {
                     set.fit = Fit::Wanted;

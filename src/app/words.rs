@@ -12,10 +12,10 @@ use super::{
 };
 use crate::{
     Error, Kind,
-    acquisition::{ScanFrom, Storage, is_fault},
+    acquisition::{ScanFrom, Storage, counted, is_fault, sides},
     display::{Cell, bytes, bytes_of, count, count_signed, duration, length_nm, value},
-    engine::FrameState,
-    products::DetectorShape,
+    engine::{FrameState, PixelSet},
+    products::{DetectorShape, Flip},
     shape::Scan,
 };
 
@@ -104,13 +104,18 @@ impl App {
     /// The grey line beside "Pattern".
     pub fn pattern_line(&self) -> String {
         let Some(set) = &self.set else { return String::new() };
-        match (self.state.pattern, &set.patterns) {
+        let of = match (self.state.pattern, &set.patterns) {
             (PatternOf::Cursor, _) => {
                 let [row, col] = set.cursor(&self.state);
                 format!("{col}, {row}")
             }
             (_, Some((_, patterns))) => format!("of {} patterns", count(patterns.frames.into())),
             (_, None) => String::new(),
+        };
+        // Never without a word.
+        match self.state.flip {
+            Flip::None => of,
+            flip => format!("{of}, {}", flip.words()),
         }
     }
 
@@ -334,7 +339,8 @@ impl App {
         let Some(set) = &self.set else { return Vec::new() };
         let acquisition = &set.acquisition;
         let pixels = u64::from(set.detector().pixels());
-        let masked = set.bad.count();
+        let hot = set.hot.as_ref().filter(|_| set.hot_is_excluded).map_or(0, PixelSet::count);
+        let masked = set.bad.count() - hot;
         let mut rows = vec![
             Row::new("Stored", format!("{}, {}", acquisition.dtype.name(), filter_words(&acquisition.storage))),
             patterns_row(set),
@@ -347,6 +353,19 @@ impl App {
         }
         rows.push(Row::new("Masked", format!("{} px", count(masked.into()))).remark(format!("of {}", count(pixels))));
         rows
+    }
+
+    /// What the switch for hot pixels says; `None` where none were found.
+    pub fn hot_words(&self) -> Option<String> {
+        let hot = self.set.as_ref()?.hot.as_ref().map(PixelSet::count).filter(|hot| *hot > 0)?;
+        Some(format!("Leave out {}", counted(hot.into(), "hot pixel")))
+    }
+
+    /// Why the order of the axes is believed, with the sizes along them.
+    pub fn axes_why(&self) -> String {
+        let Some(set) = &self.set else { return String::new() };
+        let stored = &set.acquisition.stored;
+        format!("{}: {}", sides(&stored.dims), stored.axes.from.words())
     }
 
     /// Why the scan shape is believed.
@@ -476,6 +495,11 @@ pub fn scan_from_words(from: ScanFrom) -> &'static str {
 pub fn actions(error: &Error) -> Vec<(&'static str, Command)> {
     match &*error.key {
         "missing_source" => vec![("Add files…", Command::AddFiles)],
+        MIRRORED => {
+            vec![("Flip left–right", Command::Flip(Flip::Columns)), ("Flip up–down", Command::Flip(Flip::Rows))]
+        }
+        HOT => vec![("Exclude", Command::ExcludeHot(true))],
+        "axes_guess" => vec![("Change axes", Command::EditAxes), ("Choose dataset…", Command::Datasets)],
         _ if error.kind == Kind::Gpu => vec![("Use the processor", Command::UseCpu)],
         _ if is_about_scan(error) => vec![("Edit shape", Command::EditScan)],
         _ => Vec::new(),
@@ -489,6 +513,27 @@ pub fn is_about_scan(error: &Error) -> bool {
 /// Whether it is only worth knowing: it makes the set neither partial nor a guess.
 pub fn is_note(error: &Error) -> bool {
     !is_fault(&error.key) && !is_about_scan(error)
+}
+
+/// Key of the notice that a firmware mirrored its patterns.
+pub const MIRRORED: &str = "mirrored_firmware";
+
+/// Key of [`hot`].
+pub const HOT: &str = "hot_pixels";
+
+/// Hot pixels were found; so many of them are named.
+pub fn hot(hot: &PixelSet) -> Error {
+    const NAMED: usize = 5;
+    let cols = hot.detector.cols.max(1);
+    let all = (0..hot.detector.pixels()).filter(|pixel| hot.contains(*pixel));
+    let places: Vec<String> = all.take(NAMED).map(|pixel| format!("{}, {}", pixel % cols, pixel / cols)).collect();
+    let number = hot.count();
+    let more = if number as usize > NAMED { " …" } else { "" };
+    let what = format!("{} found", counted(number.into(), "hot pixel"));
+    Error::new(Kind::File, HOT, what)
+        .at(format!("pixel x, y as stored: {}{more}", places.join("; ")))
+        .found("many more counts than in the pixels around, summed over all patterns")
+        .action("Exclude them from every sum, or keep them")
 }
 
 /// Key of [`stopped`].

@@ -46,7 +46,12 @@ pub async fn load(job: &Job, pool: Rc<Pool>, engine: &Rc<Engine>, set: &Rc<Acqui
             && let Some(range) = ranges.next()
         {
             let (first, count) = (range.start, range.end - range.start);
-            running.push_back(start(pool.clone(), Task::Decode { set: which, first, count }, first, count));
+            running.push_back(start(
+                pool.clone(),
+                Task::Decode { options: job.options.clone(), set: which, first, count },
+                first,
+                count,
+            ));
         }
         let Some(next) = running.pop_front() else { break };
         let start_ms = job.elapsed_ms();

@@ -14,7 +14,7 @@ pub use tuning::Tuning;
 
 use crate::{
     Error, Kind, Result,
-    acquisition::{Acquisition, Opened, Storage},
+    acquisition::{Acquisition, Opened, Options, Storage, contents::Contents},
     cpu,
     engine::Engine,
     gpu::{self, Context},
@@ -33,7 +33,8 @@ mod tuning;
 pub enum Event {
     /// The metadata is being read.
     Walking { files: u32 },
-    /// Several sets were dropped: [`Loader::choose`] one.
+    /// Several sets were dropped: [`Loader::choose`] one. A single one has rivals in its own file: open again with
+    /// a dataset chosen.
     Choice(Vec<Acquisition>),
     /// The set is known and its engine is there; frames will follow.
     Started { set: Rc<Acquisition>, engine: Rc<Engine> },
@@ -87,6 +88,8 @@ struct Offer {
 pub(super) struct Job {
     generation: u32,
     path: Path,
+    /// What the user has chosen of the files.
+    options: Options,
     sink: Rc<dyn Fn(Event)>,
     started_ms: f64,
     profile: Rc<RefCell<LoadProfile>>,
@@ -120,20 +123,21 @@ impl Loader {
     }
 
     /// Opens `files`. Everything that happens goes to `sink`, in order; the last event is `Finished`, or
-    /// `Choice` when there are several sets. `started_ms` is when the user handed the files over.
+    /// `Choice` when there are several sets. `options` are what the user has chosen of the files; `started_ms` is when the user handed the files over.
     pub async fn open(
         &self,
         files: Vec<Picked>,
         kind: SourceKind,
         path: Path,
+        options: Options,
         started_ms: f64,
         sink: Rc<dyn Fn(Event)>,
     ) {
-        let job = self.begin(path, kind, files.len() as u32, started_ms, sink);
+        let job = self.begin(path, options, kind, files.len() as u32, started_ms, sink);
         (job.sink)(Event::Walking { files: files.len() as u32 });
         let pool = self.pool.borrow().clone();
         pool.hand_over(&files);
-        let walked = pool.run(Task::Walk, Rc::new(|_| ())).await;
+        let walked = pool.run(Task::Walk { options: job.options.clone() }, Rc::new(|_| ())).await;
         if job.generation != self.generation.get() {
             return;
         }
@@ -157,12 +161,36 @@ impl Loader {
             return job.finish(self, Some(refused.next().unwrap_or_else(nothing_to_show)));
         }
         refused.for_each(|error| (job.sink)(Event::Notice(error)));
-        match <[Acquisition; 1]>::try_from(opened.sets) {
-            Ok([set]) => self.load(job, 0, set).await,
-            Err(sets) => {
-                (job.sink)(Event::Choice(sets.clone()));
-                *self.offered.borrow_mut() = Some(Offer { sets, job });
+        let chosen = job.options.set.as_ref();
+        let which = opened.sets.iter().position(|set| Some(&set.name) == chosen);
+        match which.or((opened.sets.len() == 1).then_some(0)) {
+            Some(which) => self.load_or_ask(job, which, opened.sets).await,
+            None => {
+                (job.sink)(Event::Choice(opened.sets.clone()));
+                *self.offered.borrow_mut() = Some(Offer { sets: opened.sets, job });
             }
+        }
+    }
+
+    /// Loads one of `sets`, unless its file holds other datasets that may be meant and the user has not chosen yet.
+    async fn load_or_ask(&self, job: Job, which: usize, sets: Vec<Acquisition>) {
+        let Some(set) = sets.into_iter().nth(which) else { return };
+        let is_clear = set.stored.rivals.is_empty() || job.options != Options::default();
+        match is_clear {
+            true => self.load(job, which as u32, set).await,
+            false => (job.sink)(Event::Choice(vec![set])),
+        }
+    }
+
+    /// All groups and datasets of the files that were handed over last.
+    ///
+    /// # Errors
+    /// When a reader is lost, or other files are handed over.
+    pub async fn contents(&self) -> Result<Vec<Contents>> {
+        let pool = self.pool.borrow().clone();
+        match pool.run(Task::List, Rc::new(|_| ())).await?.outcome {
+            Outcome::Listed(contents) => Ok(contents),
+            _ => Ok(Vec::new()),
         }
     }
 
@@ -173,7 +201,9 @@ impl Loader {
     pub async fn linked_files(&self, master: &Picked) -> Result<Vec<String>> {
         let pool = self.pool.borrow().clone();
         pool.hand_over(std::slice::from_ref(master));
-        let Outcome::Walked(opened) = pool.run(Task::Walk, Rc::new(|_| ())).await?.outcome else {
+        let Outcome::Walked(opened) =
+            pool.run(Task::Walk { options: Options::default() }, Rc::new(|_| ())).await?.outcome
+        else {
             return Ok(Vec::new());
         };
         let missing = opened.sets.into_iter().flat_map(|set| set.files_missing);
@@ -183,9 +213,7 @@ impl Loader {
     /// Loads one of the sets offered last.
     pub async fn choose(&self, which: usize) {
         let Some(Offer { sets, job }) = self.offered.take() else { return };
-        if let Some(set) = sets.into_iter().nth(which) {
-            self.load(job, which as u32, set).await;
-        }
+        self.load_or_ask(job, which, sets).await;
     }
 
     /// Ends the load under way; what was decoded stays.
@@ -193,7 +221,15 @@ impl Loader {
         self.pool.borrow().cancel();
     }
 
-    fn begin(&self, path: Path, kind: SourceKind, files: u32, started_ms: f64, sink: Rc<dyn Fn(Event)>) -> Job {
+    fn begin(
+        &self,
+        path: Path,
+        options: Options,
+        kind: SourceKind,
+        files: u32,
+        started_ms: f64,
+        sink: Rc<dyn Fn(Event)>,
+    ) -> Job {
         self.generation.set(self.generation.get() + 1);
         self.offered.take();
         let tuning = self.tuning();
@@ -218,6 +254,7 @@ impl Loader {
         Job {
             generation: self.generation.get(),
             path,
+            options,
             sink,
             started_ms,
             profile: Rc::new(RefCell::new(profile)),
@@ -283,6 +320,9 @@ impl Job {
         }
         profile.file_gb = set.files.iter().map(|file| file.len_bytes as f64).sum::<f64>() / 1e9;
         profile.source_dtype = set.dtype.name().to_owned();
+        profile.dataset.clone_from(&set.dataset);
+        profile.axes = set.stored.axes.order.code();
+        profile.channel = set.channels.get(set.channel as usize).cloned();
         profile.frames = set.frames;
         profile.files = set.files.len() as u32;
         profile.files_missing = set.files_missing.len() as u32;

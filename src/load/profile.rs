@@ -40,6 +40,10 @@ pub struct LoadProfile {
     #[serde(rename = "fileGB")]
     pub file_gb: f64,
     pub source_dtype: String,
+    /// Path of the dataset in its file, the order of its axes (one letter each), and the channel where there are any.
+    pub dataset: String,
+    pub axes: String,
+    pub channel: Option<String>,
     pub resident: String,
     pub decode_variant: String,
     pub frames: u32,

@@ -17,6 +17,7 @@ use super::{
 };
 use crate::{
     Error, Kind, Result,
+    acquisition::{AxisOrder, Change, Place, contents::Contents},
     engine::{FrameState, Frames, Pattern, PixelSet, Product},
     load::{SourceKind, Tuning},
     products::DetectorShape,
@@ -80,6 +81,14 @@ impl Hooks {
         }
     }
 
+    /// Opens the same files again with what `change` gives; resolves with the profile.
+    fn changing(&self, change: impl AsyncFnOnce(Rc<Session>) -> Result<Change> + 'static) -> Promise {
+        self.opening(async move |session| {
+            let options = session.options().with(change(session.clone()).await?);
+            session.reopen(options).await
+        })
+    }
+
     /// Opens, with the knobs as they are set now; resolves with the profile.
     fn opening(
         &self,
@@ -126,6 +135,47 @@ impl Hooks {
     #[wasm_bindgen(js_name = openDemo)]
     pub fn open_demo(&self) -> Promise {
         self.opening(async move |session| session.open_urls(&demo_files(), SourceKind::Demo).await)
+    }
+
+    /// All groups and datasets of the files, as they are stored, with why a dataset cannot be shown.
+    pub fn datasets(&self) -> Promise {
+        let session = self.session.clone();
+        promise(async move { Ok(json(&session.contents().await?)) })
+    }
+
+    /// Opens the same files again, with another dataset: its path, and the name of its file where several are open;
+    /// without a path what the files are most likely about. Resolves with the profile.
+    #[wasm_bindgen(js_name = setDataset)]
+    pub fn set_dataset(&self, path: Option<String>, file: Option<String>) -> Promise {
+        self.changing(async move |session| {
+            let Some(path) = path else { return Ok(Change::Dataset(None)) };
+            let files = session.contents().await?;
+            let is_meant = |contents: &&Contents| match &file {
+                Some(name) => contents.file == *name,
+                None => contents.entries.iter().any(|entry| entry.path == path),
+            };
+            let found = files.iter().find(is_meant).map(|contents| contents.file.clone());
+            let file = found.or(file).ok_or_else(|| {
+                Error::new(Kind::File, "no_image_data", "There is no such dataset").at(&path).action("Ask datasets()")
+            })?;
+            Ok(Change::Dataset(Some(Place { file, path })))
+        })
+    }
+
+    /// Opens the same files again, with another channel: its number.
+    #[wasm_bindgen(js_name = setChannel)]
+    pub fn set_channel(&self, channel: u32) -> Promise {
+        self.changing(async move |_| Ok(Change::Channel(channel)))
+    }
+
+    /// Opens the same files again, with the axes in this order: a letter each, the slowest first; r scan row,
+    /// c scan column, n pattern, k channel, y detector row, x detector column.
+    #[wasm_bindgen(js_name = setAxes)]
+    pub fn set_axes(&self, order: String) -> Promise {
+        self.changing(async move |_| {
+            let order = AxisOrder::try_from(order);
+            order.map(Change::Axes).map_err(|why| Error::new(Kind::Internal, "bad_argument", why))
+        })
     }
 
     pub fn state(&self) -> JsValue {
@@ -189,12 +239,14 @@ impl Hooks {
     /// `{rows, cols, data, bad}`: values of the source type, and 1 for each pixel that counts nowhere.
     pub fn frame(&self, frame: u32) -> Promise {
         self.on_set(async move |active: Active| {
-            let pattern = active.engine.pattern(frame).await?;
+            let mut pattern = active.engine.pattern(frame).await?;
             if pattern.pixels.is_empty() {
                 return Err(no_data(frame, pattern.state));
             }
-            let bad: Vec<u8> =
+            let mut bad: Vec<u8> =
                 (0..active.set.detector.pixels()).map(|pixel| u8::from(!active.good.contains(pixel))).collect();
+            active.flip.values(active.set.detector, &mut pattern.pixels);
+            active.flip.values(active.set.detector, &mut bad);
             Ok(object(&[
                 ("rows", active.set.detector.rows.into()),
                 ("cols", active.set.detector.cols.into()),
@@ -216,7 +268,8 @@ impl Hooks {
     /// `{rows, cols, sum, sumRow, sumCol, valid}`: exact moments; row = sumRow / sum, "no counts" where sum is 0.
     pub fn com(&self, shape: JsValue) -> Promise {
         self.on_set(async move |active: Active| {
-            let moments = active.engine.moments(&pixels(&active, &shape)?).await?;
+            let mut moments = active.engine.moments(&pixels(&active, &shape)?).await?;
+            active.flip.moments(active.set.detector, &mut moments);
             let parts = [("sum", &moments.sum), ("sumRow", &moments.sum_row), ("sumCol", &moments.sum_col)];
             Ok(scan_object(&active, &parts, &moments.valid))
         })
@@ -239,6 +292,7 @@ impl Hooks {
                 pattern.sum[pixel as usize] = 0;
                 pattern.max[pixel as usize] = 0;
             }
+            active.flip.sums(active.set.detector, &mut pattern);
             Ok(object(&[
                 ("rows", active.set.detector.rows.into()),
                 ("cols", active.set.detector.cols.into()),
@@ -286,11 +340,11 @@ fn promise(work: impl Future<Output = Result<JsValue>> + 'static) -> Promise {
     future_to_promise(async move { work.await.map_err(|cause| error(&cause)) })
 }
 
-/// The good pixels of a shape; all of them without one.
+/// The good pixels, as stored, of a shape as it is shown; all of them without one.
 fn pixels(active: &Active, shape: &JsValue) -> Result<PixelSet> {
     let shape: Option<DetectorShape> = parsed(shape)?;
     let Some(shape) = shape else { return Ok(active.good.clone()) };
-    let mut pixels = shape.pixels(active.set.detector);
+    let mut pixels = active.flip.pixels(&shape.pixels(active.set.detector));
     pixels.words.iter_mut().zip(&active.good.words).for_each(|(word, good)| *word &= good);
     Ok(pixels)
 }

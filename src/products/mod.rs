@@ -4,11 +4,13 @@
 pub mod centre_of_mass;
 pub mod detector;
 pub mod disc;
+pub mod flip;
 mod hot_pixels;
 pub mod presets;
 
 pub use centre_of_mass::CentreOfMass;
 pub use detector::DetectorShape;
 pub use disc::{Disc, find_disc};
+pub use flip::Flip;
 pub use hot_pixels::hot_pixels;
 pub use presets::Preset;

@@ -2,7 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, acquisition::Opened, engine::FrameFault, plan::Slice};
+use crate::{
+    Error,
+    acquisition::{Opened, Options, contents::Contents},
+    engine::FrameFault,
+    plan::Slice,
+};
 
 /// From the page to a reader.
 #[derive(Debug, Serialize, Deserialize)]
@@ -17,13 +22,15 @@ pub enum Request {
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Task {
-    /// Read the metadata of all files: what acquisitions are they?
-    Walk,
+    /// Read the metadata of all files: what acquisitions are they, with what the user has chosen?
+    Walk { options: Options },
+    /// List all groups and datasets of all files.
+    List,
     /// Read one slice of picked file `picked`, in pieces of at most `piece_bytes` (a multiple of 4).
     Read { picked: u32, slice: Slice, piece_bytes: u32 },
-    /// Decode frames `first .. first + count` of acquisition `set` (place in the walk's answer) into
-    /// little-endian pixels; one piece.
-    Decode { set: u32, first: u32, count: u32 },
+    /// Decode frames `first .. first + count` of acquisition `set` (place in the answer of the walk with these
+    /// options) into little-endian pixels; one piece.
+    Decode { options: Options, set: u32, first: u32, count: u32 },
 }
 
 /// From a reader to the page.
@@ -50,6 +57,7 @@ pub enum Answer {
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Outcome {
     Walked(Opened),
+    Listed(Vec<Contents>),
     Read,
     /// Frames of the piece without valid pixels: failed ones with their fault, and missing ones.
     Decoded {

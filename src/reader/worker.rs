@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{
     Error, Kind, Result,
-    acquisition::{self, Acquisition, DecodedFrames, Opened, Options},
+    acquisition::{self, Acquisition, DecodedFrames, Opened, Options, contents::contents},
     plan::Slice,
     source::{ByteSource, Picked, PickedSource, range_header, unreadable},
 };
@@ -39,6 +39,8 @@ struct Desk {
     files: RefCell<Vec<Picked>>,
     /// Acquisitions of the last walk, or as the page hands them over.
     sets: RefCell<Vec<Acquisition>>,
+    /// What the user had chosen for that walk; `None` before the first one of these files.
+    walked: RefCell<Option<Options>>,
     /// Jobs of this and of older generations are no longer wanted.
     forgotten: Cell<Option<u32>>,
     /// Buffers that came back from the page.
@@ -63,6 +65,7 @@ impl gloo_worker::Worker for Reader {
             port: RefCell::default(),
             files: RefCell::default(),
             sets: RefCell::default(),
+            walked: RefCell::default(),
             forgotten: Cell::new(None),
             returned,
             free: RefCell::new(Some(free)),
@@ -126,6 +129,7 @@ impl Desk {
         if let Some(files) = property(message, "files") {
             *self.files.borrow_mut() = Array::from(&files).iter().filter_map(|file| Picked::from_js(&file)).collect();
             self.sets.borrow_mut().clear();
+            self.walked.take();
         }
         for key in ["generation", "ping"] {
             if let Some(value) = property(message, key) {
@@ -137,26 +141,35 @@ impl Desk {
     async fn work(&self, job: u32, generation: u32, task: Task) -> Result<(Outcome, f64, f64)> {
         let started = now_ms();
         match task {
-            Task::Walk => {
-                let opened = self.walk();
+            Task::Walk { options } => {
+                let opened = self.walk(options);
                 Ok((Outcome::Walked(opened), 0.0, now_ms() - started))
+            }
+            Task::List => {
+                let sources = self.sources();
+                let sources: Vec<&dyn ByteSource> = sources.iter().map(|source| source as &dyn ByteSource).collect();
+                Ok((Outcome::Listed(contents(&sources)), 0.0, now_ms() - started))
             }
             Task::Read { picked, slice, piece_bytes } => {
                 let read_ms = self.read(job, generation, picked, slice, piece_bytes).await?;
                 Ok((Outcome::Read, f64::from(slice.len_bytes), read_ms))
             }
-            Task::Decode { set, first, count } => {
+            Task::Decode { options, set, first, count } => {
+                if self.walked.borrow().as_ref() != Some(&options) {
+                    self.walk(options);
+                }
                 let (outcome, bytes) = self.decode(job, set, first, count)?;
                 Ok((outcome, bytes, now_ms() - started))
             }
         }
     }
 
-    fn walk(&self) -> Opened {
+    fn walk(&self, options: Options) -> Opened {
         let sources = self.sources();
         let sources: Vec<&dyn ByteSource> = sources.iter().map(|source| source as &dyn ByteSource).collect();
-        let opened = acquisition::open(&sources, &Options::default());
+        let opened = acquisition::open(&sources, &options);
         self.sets.borrow_mut().clone_from(&opened.sets);
+        *self.walked.borrow_mut() = Some(options);
         opened
     }
 
@@ -225,9 +238,6 @@ impl Desk {
     }
 
     fn decode(&self, job: u32, set: u32, first: u32, count: u32) -> Result<(Outcome, f64)> {
-        if self.sets.borrow().is_empty() {
-            self.walk();
-        }
         let sets = self.sets.borrow();
         let set = sets.get(set as usize);
         let set = set.ok_or_else(|| Error::new(Kind::Internal, "no_such_set", "A job names no acquisition"))?;

@@ -16,10 +16,11 @@ pub use remote::demo_files;
 
 use crate::{
     Error, Kind, Result,
-    acquisition::{Acquisition, ScanFrom},
+    acquisition::{Acquisition, Options, ScanFrom, contents::Contents},
     engine::{Engine, FrameState, PixelSet},
     gpu::Context,
     load::{Event, LoadProfile, Loader, Path, SourceKind, Tuning, now_ms},
+    products::Flip,
     shape::Scan,
     source::Picked,
 };
@@ -31,8 +32,12 @@ mod remote;
 pub struct Active {
     pub set: Rc<Acquisition>,
     pub engine: Rc<Engine>,
-    /// All pixels but the masked ones and those that are sentinel in every frame.
+    /// All pixels, as stored, but the masked ones, those that are sentinel in every frame, and `excluded`.
     pub good: PixelSet,
+    /// Pixels that the user leaves out.
+    pub excluded: PixelSet,
+    /// How patterns are shown.
+    pub flip: Flip,
 }
 
 /// The readers, the adapter and the active set.
@@ -44,6 +49,8 @@ pub struct Session {
     active: RefCell<Option<Active>>,
     /// Files of the active load, to add missing ones to or to open again on the other path.
     picked: RefCell<(Vec<Picked>, SourceKind)>,
+    /// What the user has chosen of them.
+    options: RefCell<Options>,
     profile: RefCell<Option<Rc<LoadProfile>>>,
     waiting: RefCell<Vec<oneshot::Sender<Ended>>>,
     listeners: RefCell<Vec<Listener<Event>>>,
@@ -83,6 +90,7 @@ impl Session {
             path: Cell::new(Path::Gpu),
             active: RefCell::default(),
             picked: RefCell::default(),
+            options: RefCell::default(),
             profile: RefCell::default(),
             waiting: RefCell::default(),
             listeners: RefCell::default(),
@@ -136,13 +144,16 @@ impl Session {
     /// # Errors
     /// What the user sees: the set cannot be opened, or the load was cancelled.
     pub async fn open(self: &Rc<Self>, files: Vec<Picked>, kind: SourceKind) -> Ended {
+        self.open_with(files, kind, Options::default()).await
+    }
+
+    async fn open_with(self: &Rc<Self>, files: Vec<Picked>, kind: SourceKind, options: Options) -> Ended {
         let started_ms = now_ms();
         if files.is_empty() {
-            return Err(
-                Error::new(Kind::Io, "no_files", "No files were given").action("Pick the master and its data files")
-            );
+            return Err(no_files());
         }
         *self.picked.borrow_mut() = (files.clone(), kind);
+        self.options.borrow_mut().clone_from(&options);
         self.profile.take();
         self.started_ms.set(started_ms);
         self.first_image.take();
@@ -155,7 +166,7 @@ impl Session {
                 session.note(event);
             }
         });
-        self.loader.open(files, kind, self.path.get(), started_ms, sink).await;
+        self.loader.open(files, kind, self.path.get(), options, started_ms, sink).await;
         ended.await.unwrap_or_else(|_| Err(Error::new(Kind::Io, "cancelled", "Another set was opened")))
     }
 
@@ -167,7 +178,7 @@ impl Session {
         let (mut files, kind) = self.picked.borrow().clone();
         files.retain(|file| more.iter().all(|new| new.name() != file.name()));
         files.extend(more);
-        self.open(files, kind).await
+        self.open_with(files, kind, self.options()).await
     }
 
     /// Opens the set again, on the other path.
@@ -176,8 +187,24 @@ impl Session {
     /// As [`Session::open`].
     pub async fn take_path(self: &Rc<Self>, path: Path) -> Ended {
         self.path.set(path);
+        self.reopen(self.options()).await
+    }
+
+    /// What the user has chosen of the files that are open.
+    pub fn options(&self) -> Options {
+        self.options.borrow().clone()
+    }
+
+    /// Opens the same files again, with another choice of dataset, channel or order of axes.
+    ///
+    /// # Errors
+    /// As [`Session::open`].
+    pub async fn reopen(self: &Rc<Self>, options: Options) -> Ended {
+        // Of several sets in one drop the same one is meant again.
+        let same = self.active().filter(|_| options.dataset.is_none()).map(|active| active.set.name.clone());
+        let options = Options { set: options.set.clone().or(same), ..options };
         let (files, kind) = self.picked.borrow().clone();
-        self.open(files, kind).await
+        self.open_with(files, kind, options).await
     }
 
     /// Opens a set by the address of its master (or only file): the files it links to are asked for beside it.
@@ -209,7 +236,7 @@ impl Session {
         let census = active.engine.census(&unmasked).await?;
         active.engine.exclude(&census.sentinel_frames);
         let sentinel = PixelSet { detector: active.set.detector, words: census.sentinel_pixels };
-        let good = unmasked.without(&sentinel);
+        let good = unmasked.without(&sentinel).without(&active.excluded);
         let mut current = self.active.borrow_mut();
         let Some(current) = current.as_mut().filter(|current| Rc::ptr_eq(&current.engine, &active.engine)) else {
             return Ok(false);
@@ -227,6 +254,32 @@ impl Session {
             set.scan.from = ScanFrom::Entered;
             active.set = Rc::new(set);
         }
+    }
+
+    /// Pixels, as stored, that count nowhere from now on, beside the masked and the sentinel ones.
+    pub fn exclude(&self, pixels: PixelSet) {
+        if let Some(active) = &mut *self.active.borrow_mut() {
+            active.good = active.good.with(&active.excluded).without(&pixels);
+            active.excluded = pixels;
+        }
+    }
+
+    /// How patterns are shown from now on.
+    pub fn set_flip(&self, flip: Flip) {
+        if let Some(active) = &mut *self.active.borrow_mut() {
+            active.flip = flip;
+        }
+    }
+
+    /// All groups and datasets of the files that are open, or that were refused.
+    ///
+    /// # Errors
+    /// When no files are open, or a reader is lost.
+    pub async fn contents(&self) -> Result<Vec<Contents>> {
+        if self.picked.borrow().0.is_empty() {
+            return Err(no_files());
+        }
+        self.loader.contents().await
     }
 
     /// A virtual image was presented. The first one of the load that covers at least 5 % of the positions,
@@ -250,7 +303,9 @@ impl Session {
     fn note(self: &Rc<Self>, event: Event) {
         match &event {
             Event::Started { set, engine } => {
-                let active = Active { set: set.clone(), engine: engine.clone(), good: unmasked(set) };
+                let excluded = PixelSet::of(set.detector, |_, _| false);
+                let (set, engine, good) = (set.clone(), engine.clone(), unmasked(set));
+                let active = Active { set, engine, good, excluded, flip: Flip::None };
                 *self.active.borrow_mut() = Some(active);
                 self.first_image.borrow_mut().is_started = true;
             }
@@ -289,6 +344,10 @@ impl Session {
             let _ = waiting.send(ended);
         }
     }
+}
+
+fn no_files() -> Error {
+    Error::new(Kind::Io, "no_files", "No files were given").action("Pick the master and its data files")
 }
 
 /// Whether frames of at least 5 % of the positions are decoded, some in every eighth of the scan.

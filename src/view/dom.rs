@@ -109,6 +109,15 @@ impl Dom {
         }
     }
 
+    /// Whether a box is ticked.
+    pub fn check(&self, id: &str, is_checked: bool) {
+        if let Some(input) = self.find(id).and_then(|element| element.dyn_into::<HtmlInputElement>().ok())
+            && input.checked() != is_checked
+        {
+            input.set_checked(is_checked);
+        }
+    }
+
     pub fn focus(&self, id: &str) {
         if let Some(element) = self.find(id).and_then(|element| element.dyn_into::<HtmlElement>().ok()) {
             let _ = element.focus();

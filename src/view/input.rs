@@ -17,6 +17,7 @@ use crate::{
         state::PatternOf,
     },
     display::{ColourMap, Scale},
+    products::Flip,
 };
 
 /// How near a handle a press must be, CSS px: by mouse or pen, and by finger.
@@ -51,6 +52,7 @@ pub fn listen(shell: &Rc<Shell>) -> Result<(), JsValue> {
     ] {
         field(shell, id, entry)?;
     }
+    choices(shell)?;
     let of: HtmlSelectElement = shell.by_id("pattern-of")?;
     on(shell, &of.clone(), "change", move |shell, _: web_sys::Event| {
         if let Some(of) = PatternOf::ALL.into_iter().find(|choice| choice.name() == of.value()) {
@@ -115,7 +117,8 @@ fn typing(shell: &Rc<Shell>) -> Result<(), JsValue> {
         }
         let stroke = Stroke { key: &key, code: &event.code(), shift: event.shift_key(), control: event.ctrl_key() };
         let Some(command) = keys::command(stroke, shell.selected()) else { return };
-        if inside("dialog") && !matches!(command, Command::Keys | Command::Information | Command::Theme) {
+        let is_of_sheets = matches!(command, Command::Keys | Command::Information | Command::Datasets | Command::Theme);
+        if inside("dialog") && !is_of_sheets {
             return;
         }
         let step = match (event.shift_key(), event.ctrl_key(), command) {
@@ -308,6 +311,27 @@ fn menus(shell: &Rc<Shell>, panel: Panel) -> Result<(), JsValue> {
         if let Some(map) = ColourMap::ALL.into_iter().find(|choice| choice.name() == map.value()) {
             shell.send(Event::SetMap(panel, map));
         }
+    })
+}
+
+/// Channel, order of the axes, flip and hot pixels.
+fn choices(shell: &Rc<Shell>) -> Result<(), JsValue> {
+    let commands: [(&str, fn(u32) -> Option<Command>); 3] = [
+        ("channel", |place| Some(Command::Channel(place))),
+        ("axes", |place| Some(Command::Axes(place))),
+        ("flip", |place| Flip::ALL.get(place as usize).copied().map(Command::Flip)),
+    ];
+    for (id, command) in commands {
+        let select: HtmlSelectElement = shell.by_id(id)?;
+        on(shell, &select.clone(), "change", move |shell, _: web_sys::Event| {
+            if let Some(command) = select.value().parse().ok().and_then(command) {
+                shell.send(Event::Do(command));
+            }
+        })?;
+    }
+    let hot: HtmlInputElement = shell.by_id("exclude-hot")?;
+    on(shell, &hot.clone(), "change", move |shell, _: web_sys::Event| {
+        shell.send(Event::Do(Command::ExcludeHot(hot.checked())));
     })
 }
 

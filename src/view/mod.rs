@@ -2,6 +2,7 @@
 //!
 //! Structure and words that never change are in `index.html`; everything here fills its places by id.
 
+mod datasets;
 mod dom;
 mod files;
 mod foot;
@@ -81,6 +82,7 @@ impl Page {
         let kind = if app.state.product.is_com() { "com" } else { "sum" };
         self.dom.attribute(&self.dom.body, "body", "data-product", kind);
         side::draw(&self.dom, app);
+        datasets::draw(&self.dom, app);
         if matches!(stage, Stage::Reading | Stage::Set) {
             self.draw_panels(app, now_ms);
         }

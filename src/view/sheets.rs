@@ -78,7 +78,7 @@ pub fn toggle(dom: &Dom, id: &str) {
 }
 
 pub fn close_all(dom: &Dom) {
-    for id in ["information", "keys"] {
+    for id in ["information", "datasets", "keys"] {
         if let Ok(dialog) = dom.by_id::<HtmlDialogElement>(id) {
             dialog.close();
         }

@@ -11,7 +11,7 @@ use wasm_bindgen::{JsCast, JsValue, closure::Closure};
 use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::{Document, Element, HtmlElement, HtmlInputElement};
 
-use super::{Page, dom::Dom, files, input, sheets};
+use super::{Page, datasets, dom::Dom, files, input, sheets};
 use crate::{
     Error, Kind, Result,
     app::{
@@ -93,6 +93,7 @@ pub fn start(session: Rc<Session>) -> Result<Rc<Shell>, JsValue> {
     super::foot::fill(&dom, "pattern-of", &names)?;
     input::listen(&shell)?;
     files::listen(&shell)?;
+    datasets::listen(&shell)?;
     super::loading::listen(&shell);
     let hash = dom.window.location().hash().unwrap_or_default();
     if let Some(state) = ViewState::from_hash(&hash) {
@@ -148,6 +149,10 @@ impl Shell {
 
     pub fn set_engine(&self, engine: Rc<Engine>) {
         *self.engine.borrow_mut() = Some(engine);
+    }
+
+    pub fn dom(&self) -> Rc<Dom> {
+        self.dom.clone()
     }
 
     pub fn document(&self) -> Document {
@@ -272,6 +277,20 @@ impl Shell {
             Effect::Cancel => self.session.loader().cancel(),
             Effect::OpenDemo => files::open_demo(self),
             Effect::UseCpu => files::use_cpu(self),
+            Effect::Flip(flip) => self.session.set_flip(flip),
+            Effect::Exclude(pixels) => self.session.exclude(pixels),
+            Effect::List => {
+                let shell = self.clone();
+                spawn_local(async move {
+                    let contents = shell.session.contents().await;
+                    shell.send(Event::Contents(contents));
+                });
+            }
+            Effect::Reopen(change) => {
+                let session = self.session.clone();
+                // What becomes of the load is told by its events.
+                spawn_local(async move { drop(session.reopen(session.options().with(change)).await) });
+            }
             Effect::Choose(place) => {
                 let session = self.session.clone();
                 spawn_local(async move { session.loader().choose(place as usize).await });
@@ -307,6 +326,8 @@ impl Shell {
                 dom.focus(first.unwrap_or("centre-x"));
             }
             Command::EditScan => dom.focus("scan-shape"),
+            Command::EditAxes => dom.focus("axes"),
+            Command::Datasets => datasets::show(dom, &self.app.borrow()),
             Command::OtherPanel => {
                 let panel = self.selected();
                 dom.focus(["view-image", "view-pattern"][panel as usize]);

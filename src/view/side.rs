@@ -3,6 +3,7 @@
 use super::dom::{Dom, escaped};
 use crate::{
     Error, Kind,
+    acquisition::{Acquisition, AxisOrder, counted, sides},
     app::{
         App, Command, Stage,
         detector::centre_of,
@@ -10,7 +11,7 @@ use crate::{
         words::{self, Row, Tone},
     },
     display::{bytes, count},
-    products::DetectorShape,
+    products::{DetectorShape, Flip},
 };
 
 /// Fills all cards.
@@ -48,6 +49,7 @@ fn draw_set(dom: &Dom, app: &App) {
     let wrong_scan = wrong(Entry::ScanShape);
     dom.text("scan-why", wrong_scan.unwrap_or(&app.scan_why()));
     class(dom, "scan-why", wrong_scan.is_some());
+    draw_choices(dom, app);
     draw_fields(dom, app);
     let wrong_field = app.wrong_entry.as_ref().filter(|(entry, _)| *entry != Entry::ScanShape);
     dom.text("field-why", wrong_field.map_or("", |(_, why)| why));
@@ -58,6 +60,33 @@ fn class(dom: &Dom, id: &str, is_wrong: bool) {
     if let Some(element) = dom.find(id) {
         dom.attribute(&element, id, "class", if is_wrong { "why wrong" } else { "why" });
     }
+}
+
+/// Channel, order of the axes, flip and hot pixels, where there is a choice.
+fn draw_choices(dom: &Dom, app: &App) {
+    let Some(set) = &app.set else { return };
+    let channels = &set.acquisition.channels;
+    dom.show("f-channel", channels.len() > 1);
+    pick(dom, "channel", channels.iter().map(String::as_str), set.acquisition.channel as usize);
+    let orders = app.axis_orders();
+    dom.show("f-axes", orders.len() > 1);
+    let names: Vec<String> = orders.iter().map(AxisOrder::brief).collect();
+    pick(dom, "axes", names.iter().map(String::as_str), 0);
+    dom.text("axes-why", if orders.len() > 1 { app.axes_why() } else { String::new() }.as_str());
+    dom.show("f-flip", app.may_flip());
+    let flip = Flip::ALL.iter().position(|flip| *flip == set.flip()).unwrap_or(0);
+    pick(dom, "flip", Flip::ALL.map(Flip::words).into_iter(), flip);
+    let hot = app.hot_words();
+    dom.show("f-hot", hot.is_some());
+    dom.text("hot-words", &hot.unwrap_or_default());
+    dom.check("exclude-hot", set.hot_is_excluded);
+}
+
+/// The options of a menu, by number, and which one holds.
+fn pick<'a>(dom: &Dom, id: &str, names: impl Iterator<Item = &'a str>, chosen: usize) {
+    let option = |(place, name)| format!("<option value=\"{place}\">{}</option>", escaped(name));
+    dom.html(id, &names.enumerate().map(option).collect::<String>());
+    dom.value(id, &chosen.to_string());
 }
 
 /// The detector's numbers, in mrad where the set is calibrated.
@@ -229,17 +258,39 @@ fn refusal(error: &Error) -> String {
         Kind::Gpu => "<button type=\"button\" class=\"btn\" data-do=\"use-cpu\">Use the processor</button>",
         _ => "",
     };
+    let datasets = match &*error.key {
+        "not_hdf5" | "empty_file" | "no_files" => "",
+        _ if error.kind == Kind::Gpu || error.kind == Kind::Io => "",
+        _ => "<button type=\"button\" class=\"btn\" data-do=\"datasets\">Choose dataset…</button>",
+    };
     format!(
         "<svg class=\"big\" viewBox=\"0 0 16 16\" aria-hidden=\"true\"><use href=\"#i-warn\"/></svg><h2>{}</h2>{}\
          <div class=\"row\"><button type=\"button\" class=\"btn first\" data-do=\"open-files\">Open files… <kbd>O</kbd></button>\
-         <button type=\"button\" class=\"btn\" data-do=\"open-folder\">Open folder…</button>{cpu}\
+         <button type=\"button\" class=\"btn\" data-do=\"open-folder\">Open folder…</button>{cpu}{datasets}\
          <button type=\"button\" class=\"btn\" data-do=\"open-demo\">Demo</button></div>",
         escaped(&error.what),
         body(error)
     )
 }
 
+/// A file with several datasets that may be meant.
+fn rivals(set: &Acquisition) -> String {
+    let number = set.stored.rivals.len() as u64 + 1;
+    let likely = format!("{}, {}", set.dataset, sides(&set.stored.dims));
+    format!(
+        "<h2>Which dataset?</h2><p>{} of {} may be the patterns. The largest is {}.</p>\
+         <div class=\"row\"><button type=\"button\" class=\"btn first\" data-do=\"datasets\">Choose dataset… <kbd>Shift I</kbd></button>\
+         <button type=\"button\" class=\"btn\" data-do=\"open-files\">Open files…</button></div>",
+        counted(number, "dataset"),
+        escaped(&set.name),
+        escaped(&likely)
+    )
+}
+
 fn choice(app: &App) -> String {
+    if let [set] = app.choice.as_slice() {
+        return rivals(set);
+    }
     let set = |(place, set): (usize, &std::rc::Rc<crate::acquisition::Acquisition>)| {
         let size: u64 = set.files.iter().map(|file| file.len_bytes).sum();
         let detector = set.detector;

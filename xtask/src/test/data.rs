@@ -57,6 +57,11 @@ pub fn fixtures_folder() -> PathBuf {
     paths::target().join("fixtures")
 }
 
+/// Where the files lie whose axes stand in every order, with `cases.json`.
+pub fn axes_folder() -> PathBuf {
+    paths::target().join("axes")
+}
+
 /// Where the benchmark acquisitions lie, one folder a set.
 pub fn bench_folder() -> PathBuf {
     paths::target().join("bench")
@@ -69,6 +74,11 @@ pub fn make(python: &Path) -> Result<()> {
     stamp::made_from(scripts(&sources.join("fixtures"))?, &out, || {
         say(&format!("making the fixtures in {}", out.display()));
         check(Command::new(python).arg(sources.join("fixtures/make_fixtures.py")).arg(&out), "make_fixtures.py")
+    })?;
+    let out = axes_folder();
+    stamp::made_from(scripts(&sources.join("axes"))?, &out, || {
+        say(&format!("making the files with axes in every order in {}", out.display()));
+        check(Command::new(python).arg(sources.join("axes/make_axes.py")).arg(&out), "make_axes.py")
     })?;
     let out = bench_folder();
     let bench = sources.join("bench");

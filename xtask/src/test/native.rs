@@ -71,6 +71,7 @@ fn run_one(program: &Program, python: &Path, driver: &Path, driver_name: &str, f
     command.current_dir(paths::root()).args(filter).arg("--show-output");
     command.env("VK_ICD_FILENAMES", driver).env("VK_DRIVER_FILES", driver);
     command.env("PLANESCOPE_FIXTURES", data::fixtures_folder()).env("PLANESCOPE_PYTHON", python);
+    command.env("PLANESCOPE_AXES", data::axes_folder());
     match data::arina_folder().filter(|folder| folder.join("expected.json").is_file()) {
         Some(folder) => command.env("PLANESCOPE_ARINA", folder),
         None => command.env_remove("PLANESCOPE_ARINA"),

@@ -49,9 +49,10 @@ impl Datatype {
         let is_big_endian = bits & 1 != 0;
         let other = |name| Ok(Self::Other { bytes, name });
         match class_and_version & 15 {
-            0 => match (fields.u16()?, u32::from(fields.u16()?)) {
+            // Bit fields have the form of unsigned integers.
+            class @ (0 | 4) => match (fields.u16()?, u32::from(fields.u16()?)) {
                 (0, precision) if precision == bytes.saturating_mul(8) && bytes <= 8 => {
-                    Ok(Self::Integer { bytes, is_signed: bits & 8 != 0, is_big_endian })
+                    Ok(Self::Integer { bytes, is_signed: class == 0 && bits & 8 != 0, is_big_endian })
                 }
                 // Fewer bits that count, the others 0.
                 (0, 1..) if bytes <= 8 && bits & 0b1110 == 0 => {
@@ -67,7 +68,6 @@ impl Datatype {
             1 => other("float of odd form"),
             2 => other("time"),
             3 => Ok(Self::Text { bytes }),
-            4 => other("bit field"),
             5 => other("opaque"),
             6 => other("compound"),
             7 => other("reference"),

@@ -65,6 +65,11 @@ def structures():
     single("five_axes_scattered", frames(4, 4, 3, 9, 9), chunks=(2, 2, 1, 9, 9), expect={"error": "unsupported_structure"})
     for name, dtype in dict(big_i4=">i4", f2="<f2", big_f4=">f4", u8="<u8", big_i8=">i8", bool="?").items():
         single(f"dtype_{name}", frames(6, 8, 9, dtype=dtype), chunks=(1, 8, 9), **bs)
+    array = frames(6, 8, 9, dtype="u1")
+    with h5py.File(folder("dtype_bit_field") / "x.h5", "w") as file:
+        data = h5py.h5d.create(file.id, b"data", h5py.h5t.STD_B8LE, h5py.h5s.create_simple(array.shape))
+        data.write(h5py.h5s.ALL, h5py.h5s.ALL, array, mtype=h5py.h5t.STD_B8LE)
+    case("dtype_bit_field", array)
     wide = frames(3, 8, 9, dtype="u8")
     wide[1, 2, 3] = 2 ** 32
     single("count_beyond_32_bits", wide, chunks=(1, 8, 9), expect={"error": "corrupt_chunk", "unreadable_frames": [[1, 2]]})

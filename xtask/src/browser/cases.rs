@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
-use super::{Bench, answers};
+use super::{Bench, FILE_INPUT, answers};
 use crate::{paths, test::data};
 
 /// One set, opened on a fresh page.
@@ -24,9 +24,6 @@ pub enum Case<'a> {
 pub fn bench(bench: &data::Bench) -> Case<'_> {
     Case::Bench(bench)
 }
-
-/// Where a user's choice of files goes.
-pub const FILE_INPUT: &str = "input[type=file]";
 
 /// Fixtures that the GPU decodes: partial blocks and tails, block sizes, element types, every way in which a
 /// bitshuffle-LZ4 chunk can be corrupt.

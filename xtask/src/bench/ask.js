@@ -20,6 +20,12 @@ return {
     const { weighted64, digest } = await planescope.hashAll();
     return { digest, decoded: weighted64.filter((hash) => hash !== null).length };
   },
+  // Keeps a copy of the open set in the browser's own storage; false where the page cannot.
+  keep: async () => {
+    if (!planescope.keep) return false;
+    await planescope.keep();
+    return true;
+  },
   kernels: () => planescope.kernels(),
   time: (request) => planescope.time(request),
 };

@@ -9,6 +9,7 @@
 mod figures;
 mod measure;
 mod race;
+mod reopen;
 mod scaling;
 mod set;
 mod sweep;
@@ -64,6 +65,9 @@ pub struct Options {
     /// A knob of `__planescope.tuning` and the values to load with; several knobs give all combinations
     #[arg(long, value_name = "KNOB=A,B,C")]
     sweep: Vec<Sweep>,
+    /// Measure opening from the browser's copy in every setting of a sweep, too; each then writes the copy once
+    #[arg(long)]
+    reopen: bool,
     /// Loads of several sets: time and memory against frames, as a table and a plot
     #[arg(long, conflicts_with_all = ["kernels", "sweep", "digest", "expected"])]
     scaling: bool,
@@ -163,7 +167,12 @@ impl Options {
         let wants_loads = self.loads || !self.kernels;
         let wants_race = self.kernels || (!self.loads && self.sweep.is_empty());
         if wants_loads {
-            let measured = measure::measure(setup, set, &tunings, self.repeats).await?;
+            let mut measured = measure::measure(setup, set, &tunings, self.repeats).await?;
+            let reopened = if self.sweep.is_empty() || self.reopen { measured.as_mut_slice() } else { &mut [] };
+            for measured in reopened {
+                let figure = reopen::reopen(setup, set, &measured.tuning, self.repeats).await?;
+                measured.figures.extend(figure.map(|figure| ("reopen_ms", figure)));
+            }
             report.facts = measured.first().map(|measured| measured.facts.clone()).unwrap_or_default();
             measured.iter().for_each(|measured| report.text.push_str(&table::loads(measured, &set.made_as)));
             match &*measured {

@@ -29,8 +29,10 @@ const COLUMNS: [(&str, &str); 9] = [
 ];
 
 /// Panels of the plot: heading, the figures drawn in it.
-const PANELS: [(&str, &[(&str, &str)]); 2] =
-    [("time, ms", &[("load_ms", ""), ("mask_change_ms", "4 3")]), ("resident, GB", &[("resident_gb", "")])];
+const PANELS: [(&str, &[(&str, &str)]); 2] = [
+    ("load and, dashed, virtual image with a changed mask, ms", &[("load_ms", ""), ("mask_change_ms", "4 3")]),
+    ("resident, GB", &[("resident_gb", "")]),
+];
 
 impl Point {
     /// `None` when no load told how many frames there are.

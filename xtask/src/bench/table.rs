@@ -39,10 +39,11 @@ const DECODES: [Row; 5] = [
 const QUANTEM_LOADS: &str =
     "quantem WebGPU 2700-3200 (Blackwell), 1252-1497 (Apple); CUDA 386-450, 633 (H200); Metal 415";
 
-const LOADS: [Row; 17] = [
+const LOADS: [Row; 18] = [
     row("load, hand-over to last decode, ms", "load_ms", 450.0, QUANTEM_LOADS),
     row("last upload to last decode, ms", "upload_tail_ms", 40.0, ""),
     row("first image on screen, ms", "first_image_ms", 100.0, ""),
+    row("re-opened from the browser's copy, ms", "reopen_ms", 250.0, ""),
     row("resident, GB", "resident_gb", 2.6, "quantem u16 19.3"),
     row("any virtual image, mask changed, ms", "mask_change_ms", 1.5, ""),
     part("bright field, mask moved, ms", "bright_field_ms"),

@@ -61,9 +61,19 @@ pub struct Facts {
 impl<'a> Visit<'a> {
     /// Starts Chrome with a new profile and opens the page with these knobs.
     pub async fn start(setup: &'a Setup, tuning: &Tuning) -> Result<Self> {
+        Self::launch(setup, tuning, false).await
+    }
+
+    /// The same with all that the visit before has stored.
+    pub async fn again(setup: &'a Setup, tuning: &Tuning) -> Result<Self> {
+        Self::launch(setup, tuning, true).await
+    }
+
+    async fn launch(setup: &'a Setup, tuning: &Tuning, keeps_profile: bool) -> Result<Self> {
         let launch = Launch {
             program: setup.program.clone(),
             profile: setup.scratch.join("profile"),
+            keeps_profile,
             flags: setup.flags.clone(),
             display: None,
         };

@@ -19,6 +19,8 @@ use tokio_tungstenite::{
 
 use crate::chrome;
 
+/// Where in its profile Chrome writes the web socket's address.
+const ADDRESS: &str = "DevToolsActivePort";
 /// How long Chrome may take to start.
 const START: Duration = Duration::from_secs(60);
 /// How long it may take to end.
@@ -36,8 +38,10 @@ pub struct Browser {
 /// How Chrome is started.
 pub struct Launch {
     pub program: PathBuf,
-    /// Emptied first; what Chrome prints goes to a file beside it.
+    /// What Chrome prints goes to a file beside it.
     pub profile: PathBuf,
+    /// With what an earlier browser stored in the profile; else it is emptied first.
+    pub keeps_profile: bool,
     /// Beside those that this client needs itself.
     pub flags: Vec<String>,
     /// The X display of a window, where it is not the environment's.
@@ -45,10 +49,12 @@ pub struct Launch {
 }
 
 impl Browser {
-    /// Starts Chrome with a new, empty profile.
+    /// Starts Chrome.
     pub async fn start(launch: &Launch) -> Result<Self> {
-        let Launch { program, profile, flags, display } = launch;
-        if profile.exists() {
+        let Launch { program, profile, keeps_profile, flags, display } = launch;
+        // An old address must not be taken for the new browser's.
+        let _ = std::fs::remove_file(profile.join(ADDRESS));
+        if profile.exists() && !keeps_profile {
             std::fs::remove_dir_all(profile).with_context(|| profile.display().to_string())?;
         }
         std::fs::create_dir_all(profile).with_context(|| profile.display().to_string())?;
@@ -232,7 +238,7 @@ fn end(process: &mut Child) {
 
 /// The web socket's address, which Chrome writes into its profile once it listens: the port, then the path.
 async fn devtools_address(process: &mut Guard, profile: &Path) -> Result<String> {
-    let file = profile.join("DevToolsActivePort");
+    let file = profile.join(ADDRESS);
     loop {
         let text = std::fs::read_to_string(&file).unwrap_or_default();
         if let [port, path] = text.lines().collect::<Vec<_>>()[..] {

@@ -5,6 +5,7 @@
 
 mod cases;
 pub mod cdp;
+mod measuring;
 mod screens;
 
 use std::{
@@ -37,6 +38,7 @@ pub const START: &str = "(async () => {
     await window.__planescope.ready;
 })()";
 
+const HEADLESS: &str = "--headless=new";
 /// SwiftShader as WebGPU's adapter, in a window of known size.
 const SOFTWARE: [&str; 8] = [
     "--no-sandbox",
@@ -80,6 +82,7 @@ pub fn run(chrome: &Path, python: &Path) -> Result<Tally> {
         bench.headless().await;
         say(&format!("headless Chrome took {} s", start.elapsed().as_secs()));
         tally.add(&bench.tally);
+        tally.add(&measuring::measures(chrome)?);
 
         let display = tools::Display::start()?;
         let browser = Browser::start(&launch(chrome, "headed", Some(&display.name))).await?;
@@ -195,13 +198,11 @@ impl Bench<'_> {
 /// Chrome with SwiftShader as its adapter; `display` is the X display of a headed one.
 fn launch(program: &Path, name: &str, display: Option<&str>) -> Launch {
     let mut flags = SOFTWARE.to_vec();
-    flags.extend(match display {
-        Some(_) => ["--ozone-platform=x11", "--window-position=0,0"].as_slice(),
-        None => &["--headless=new"],
-    });
+    flags.extend(display.map_or([HEADLESS].as_slice(), |_| &["--ozone-platform=x11", "--window-position=0,0"]));
     Launch {
         program: program.to_owned(),
         profile: paths::target().join("chrome").join(name),
+        keeps_profile: false,
         flags: flags.into_iter().map(str::to_owned).collect(),
         display: display.map(str::to_owned),
     }

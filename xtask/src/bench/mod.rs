@@ -153,9 +153,10 @@ impl Options {
             true => self.measure_scaling(&setup, sets).await,
             false => self.measure_set(&setup, &sets[0]).await,
         };
-        // What is left there are Chrome's profile and log; of a failed run they may tell why.
-        if outcome.is_ok() {
-            let _ = std::fs::remove_dir_all(&setup.scratch);
+        match &outcome {
+            Err(error) if !error.is::<Void>() => say(&format!("Chrome's log is in {}", setup.scratch.display())),
+            // Nothing depends on it: the name is this process's own.
+            _ => drop(std::fs::remove_dir_all(&setup.scratch)),
         }
         outcome
     }

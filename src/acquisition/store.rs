@@ -73,8 +73,7 @@ impl Store {
         axes: [Option<usize>; 4],
     ) -> Result<Option<(Self, Vec<Error>)>> {
         let order = order_of(axes);
-        let spread = |of: &[u64]| axes.map(|axis| axis.and_then(|axis| of.get(axis).copied()).unwrap_or(1));
-        let dims = spread(&dataset.space.dims);
+        let dims = spread(axes, &dataset.space.dims);
         let element_bytes = dataset.datatype.bytes();
         let (chunk, pieces, filters, has_raw_edges, faults) = match &dataset.layout {
             Layout::Virtual(_) => return Ok(None),
@@ -93,7 +92,7 @@ impl Store {
                 let mut chunks: Vec<Chunk> = chunks.collect();
                 chunks.sort_by_key(|chunk| chunk.at);
                 let chunks = Pieces::Chunks(chunks);
-                (spread(&chunking.dims), chunks, dataset.filters.clone(), chunking.has_raw_edges, found.faults)
+                (spread(axes, &chunking.dims), chunks, dataset.filters.clone(), chunking.has_raw_edges, found.faults)
             }
         };
         let is_big_endian = dataset.datatype.is_big_endian();
@@ -227,6 +226,12 @@ impl Store {
             }
         }
     }
+}
+
+/// Sizes `of` a dataset's axes along the store's, where `axes` are those of the dataset that become them; 1 along
+/// those that it does not have.
+pub fn spread(axes: [Option<usize>; 4], of: &[u64]) -> [u64; 4] {
+    axes.map(|axis| axis.and_then(|axis| of.get(axis).copied()).unwrap_or(1))
 }
 
 /// The store's axes in the order of the dataset's. Those that it does not have are 1 long and may stand anywhere.

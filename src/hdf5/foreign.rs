@@ -114,7 +114,7 @@ const fn weak(
     endings: &'static [&'static str],
     way: Way,
 ) -> Kind {
-    Kind { what, magic, endings, needs_both: true, way }
+    Kind { needs_both: true, ..kind(what, magic, endings, way) }
 }
 
 /// In the order of looking: formats inside others first.

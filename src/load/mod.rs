@@ -123,7 +123,8 @@ impl Loader {
     }
 
     /// Opens `files`. Everything that happens goes to `sink`, in order; the last event is `Finished`, or
-    /// `Choice` when there are several sets. `options` are what the user has chosen of the files; `started_ms` is when the user handed the files over.
+    /// `Choice` when there are several sets. `options` are what the user has chosen of the files; `started_ms` is when
+    /// they were handed over.
     pub async fn open(
         &self,
         files: Vec<Picked>,

@@ -165,9 +165,7 @@ impl Options {
         set.warm()?;
         let tunings = configurations(&self.sweep);
         let mut report = Report::default();
-        let wants_loads = self.loads || !self.kernels;
-        let wants_race = self.kernels;
-        if wants_loads {
+        if self.loads || !self.kernels {
             let mut measured = measure::measure(setup, set, &tunings, self.repeats).await?;
             let reopened = if self.sweep.is_empty() || self.reopen { measured.as_mut_slice() } else { &mut [] };
             for measured in reopened {
@@ -188,7 +186,7 @@ impl Options {
                 }
             }
         }
-        if wants_race {
+        if self.kernels {
             let race = race::race(setup, set, &self.only, self.repeats).await?;
             report.facts = race.facts.clone();
             report.text.push_str(&table::race(&race, &set.made_as, self.prototype_ms));

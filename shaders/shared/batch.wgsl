@@ -20,6 +20,8 @@ struct Batch {
     frame_words: u32,
     /// Words of the bitmaps between two blocks.
     map_stride: u32,
+    /// 1 when the top plane counts negative, else 0.
+    is_signed: u32,
 }
 
 // ChunkFault of engine.rs.

@@ -3,9 +3,12 @@
 //! A twin of a product works on the resident bit planes of [`planes`], frame by frame, and never needs a clock
 //! or a thread; [`Engine`] runs them in slices so that a page stays responsive.
 
+pub mod block_pixels;
+pub mod block_records;
 pub mod census;
 pub mod decode;
 pub mod engine;
+pub mod frame_coop;
 pub mod frame_headers;
 pub mod hash_frames;
 pub mod lz4;
@@ -15,6 +18,7 @@ pub mod pack_blocks;
 pub mod pattern;
 pub mod pixels_to_planes;
 pub mod planes;
+pub mod seal_slots;
 pub mod sum_pattern;
 pub mod virtual_image;
 

@@ -2,7 +2,7 @@
 
 use super::{
     Binding, Context, Pass, PassSpec,
-    decode::{Batch, Scratch},
+    decode::{Batch, Framing},
 };
 
 pub const SPEC: PassSpec = PassSpec {
@@ -33,10 +33,10 @@ impl FrameHeaders {
         pass: &mut wgpu::ComputePass<'_>,
         compressed: &wgpu::Buffer,
         batch: &Batch,
-        scratch: &Scratch,
+        framing: &Framing,
     ) {
         let buffers: [&wgpu::Buffer; 5] =
-            [&scratch.batch, compressed, &scratch.chunks, &scratch.lz4_blocks, &scratch.faults];
+            [&framing.batch, compressed, &framing.chunks, &framing.lz4_blocks, &framing.faults];
         self.0.dispatch(pass, &self.0.bind(context, &buffers), batch.frames.div_ceil(SPEC.workgroup));
     }
 }

@@ -38,8 +38,13 @@ impl Lz4 {
         batch: &Batch,
         scratch: &Scratch,
     ) {
-        let buffers: [&wgpu::Buffer; 5] =
-            [&scratch.batch, compressed, &scratch.lz4_blocks, &scratch.decoded, &scratch.faults];
+        let buffers: [&wgpu::Buffer; 5] = [
+            &scratch.framing.batch,
+            compressed,
+            &scratch.framing.lz4_blocks,
+            &scratch.decoded,
+            &scratch.framing.faults,
+        ];
         let groups = batch.frames.div_ceil(SIDE) * batch.lz4_blocks;
         self.0.dispatch(pass, &self.0.bind(context, &buffers), groups);
     }

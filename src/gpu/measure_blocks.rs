@@ -50,15 +50,15 @@ impl MeasureBlocks {
         slots: &wgpu::Buffer,
     ) {
         let buffers: [&wgpu::Buffer; 9] = [
-            &scratch.batch,
+            &scratch.framing.batch,
             compressed,
-            &scratch.chunks,
-            &scratch.faults,
+            &scratch.framing.chunks,
+            &scratch.framing.faults,
             &scratch.decoded,
             &scratch.maps,
             table,
             slots,
-            &scratch.totals,
+            &scratch.framing.totals,
         ];
         self.0.dispatch(pass, &self.0.bind(context, &buffers), batch.frames * batch.blocks);
     }

@@ -2,11 +2,14 @@
 //! always reads: its data, its pass, `new`, `record`. Recording only encodes; nothing in it submits,
 //! waits or maps.
 
+pub mod block_pixels;
+pub mod block_records;
 pub mod census;
 mod context;
 pub mod decode;
 mod desk;
 pub mod engine;
+pub mod frame_coop;
 pub mod frame_headers;
 pub mod hash_frames;
 pub mod lz4;
@@ -20,14 +23,15 @@ pub mod pattern;
 pub mod pixels_to_planes;
 pub mod planes;
 mod readback;
+pub mod seal_slots;
 #[cfg(target_arch = "wasm32")]
 mod staging;
 mod stopwatch;
 pub mod sum_pattern;
 pub mod virtual_image;
 
-pub use context::{AdapterFacts, Context};
-pub use decode::{Decoder, max_batch_frames};
+pub use context::{AdapterFacts, Context, Verdict};
+pub use decode::{Decoder, Method, PADDING_BYTES, Variant, max_batch_frames};
 pub use engine::Engine;
 pub use memory::{Buffer, Ledger};
 pub use pass::{Binding, Pass, PassSpec, Uniform, grid};
@@ -39,6 +43,10 @@ pub use stopwatch::Stopwatch;
 /// Every pass, for the test that compares each with its shader.
 pub const PASSES: &[PassSpec] = &[
     frame_headers::SPEC,
+    block_records::SPEC,
+    block_pixels::SPEC,
+    frame_coop::SPEC,
+    seal_slots::SPEC,
     lz4::SPEC,
     measure_blocks::SPEC,
     pack_blocks::SPEC,

@@ -47,8 +47,15 @@ impl PackBlocks {
         table: &wgpu::Buffer,
         words: &wgpu::Buffer,
     ) {
-        let buffers: [&wgpu::Buffer; 7] =
-            [&scratch.batch, compressed, &scratch.chunks, &scratch.decoded, &scratch.maps, table, words];
+        let buffers: [&wgpu::Buffer; 7] = [
+            &scratch.framing.batch,
+            compressed,
+            &scratch.framing.chunks,
+            &scratch.decoded,
+            &scratch.maps,
+            table,
+            words,
+        ];
         self.0.dispatch(pass, &self.0.bind(context, &buffers), batch.frames * batch.blocks);
     }
 }

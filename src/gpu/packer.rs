@@ -2,14 +2,14 @@
 
 use std::{cell::RefCell, rc::Rc};
 
-use super::{context::Context, decode::Decoder, memory::Buffer, planes::Batch};
+use super::{context::Context, decode::PixelDecoder, memory::Buffer, planes::Batch};
 use crate::{error::Result, shape::FrameLayout};
 
 /// Packs frames of one layout. Its passes are made when the first pixels come.
 #[derive(Debug)]
 pub struct Packer {
     layout: FrameLayout,
-    decoder: RefCell<Option<Rc<Decoder>>>,
+    decoder: RefCell<Option<Rc<PixelDecoder>>>,
 }
 
 /// Pixels that are packed at once, unless a single frame has more.
@@ -37,13 +37,13 @@ impl Packer {
         Ok(batches)
     }
 
-    async fn decoder(&self, context: &Context) -> Result<Rc<Decoder>> {
+    async fn decoder(&self, context: &Context) -> Result<Rc<PixelDecoder>> {
         let kept = self.decoder.borrow().clone();
         if let Some(decoder) = kept {
             return Ok(decoder);
         }
         let batch_frames = (BATCH_BYTES / self.frame_bytes()).max(1);
-        let decoder = Rc::new(Decoder::new(context, self.layout, batch_frames as u32).await?);
+        let decoder = Rc::new(PixelDecoder::new(context, self.layout, batch_frames as u32).await?);
         self.decoder.replace(Some(decoder.clone()));
         Ok(decoder)
     }

@@ -1,5 +1,7 @@
 //! What every compute pass is made of: a shader, its bindings, its workgroup, its pipeline.
 
+use std::borrow::Cow;
+
 use super::context::Context;
 
 /// What the shader of a pass declares; `tests/shaders.rs` compares it with the WGSL itself.
@@ -65,11 +67,25 @@ pub struct Pass {
 
 impl Pass {
     pub fn new(context: &Context, spec: &PassSpec) -> Self {
+        Self::of_source(context, spec, spec.source.into())
+    }
+
+    /// With other values of constants of its shader: name, value as written there, value here.
+    pub fn with_constants(context: &Context, spec: &PassSpec, constants: &[(&str, u32, u32)]) -> Self {
+        let constant = |name: &str, value: u32| format!("const {name} = {value}u;");
+        let source = constants.iter().fold(spec.source.to_owned(), |source, &(name, written, value)| {
+            debug_assert!(source.contains(&constant(name, written)), "{}: no {name} of {written}", spec.name);
+            source.replace(&constant(name, written), &constant(name, value))
+        });
+        Self::of_source(context, spec, source.into())
+    }
+
+    fn of_source(context: &Context, spec: &PassSpec, source: Cow<'static, str>) -> Self {
         let device = &context.device;
         let label = |part: &str| format!("{}.{part}", spec.name);
         let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
             label: Some(&label("shader")),
-            source: wgpu::ShaderSource::Wgsl(spec.source.into()),
+            source: wgpu::ShaderSource::Wgsl(source),
         });
         let entries = spec.bindings.iter().zip(0..).map(|(binding, index)| wgpu::BindGroupLayoutEntry {
             binding: index,

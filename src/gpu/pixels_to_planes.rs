@@ -35,7 +35,7 @@ impl PixelsToPlanes {
         batch: &Batch,
         scratch: &Scratch,
     ) {
-        let bindings = self.0.bind(context, &[&scratch.batch, pixels, &scratch.decoded]);
+        let bindings = self.0.bind(context, &[&scratch.framing.batch, pixels, &scratch.decoded]);
         self.0.dispatch(pass, &bindings, (batch.frames * batch.frame_words).div_ceil(SPEC.workgroup));
     }
 }

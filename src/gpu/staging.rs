@@ -11,7 +11,7 @@ use futures_util::{StreamExt, lock::Mutex};
 use js_sys::{ArrayBuffer, Uint8Array};
 use serde::{Deserialize, Serialize};
 
-use super::{Buffer, Context};
+use super::{Buffer, Context, PADDING_BYTES};
 use crate::{Error, Kind, Result};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -153,9 +153,6 @@ impl Context {
         self.guarded("staging.batch", || self.buffer("staging.batch", bytes, usage)).await
     }
 }
-
-/// Zero bytes that the decoder may read behind the last chunk.
-const PADDING_BYTES: u64 = 16;
 
 fn upload_buffer(context: &Context, bytes: u64) -> Result<Buffer> {
     context.buffer("staging.buffer", bytes, wgpu::BufferUsages::MAP_WRITE | wgpu::BufferUsages::COPY_SRC)

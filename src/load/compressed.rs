@@ -19,7 +19,7 @@ use crate::{
     Error, Result,
     acquisition::{Acquisition, FrameChunk},
     engine::{ChunkFault, Engine, FrameFault, Slot},
-    gpu::{Buffer, Context, Decoder, Staging, max_batch_frames},
+    gpu::{Buffer, Context, Decoder, Method, Staging, max_batch_frames},
     plan::{self, Batch, Slice},
     reader::{Piece, Pool, Task, cancelled},
 };
@@ -73,12 +73,12 @@ pub async fn load(
     let Engine::Gpu(gpu) = &**engine else { return Ok(()) };
     gpu.set_missing(&frames_without(chunks, set.frames));
     let tuning = job.profile.borrow().tuning.clone();
-    let most_frames = max_batch_frames(&context, &engine.layout());
+    let most_frames = max_batch_frames(&context, &engine.layout(), Method::default());
     let budget = tuning.budget((most_frames / DECODES as u32).max(1), context.adapter.is_software);
     job.profile.borrow_mut().batch_frames = budget.batch_frames;
     let batches = plan::batches(chunks, &budget);
     let largest = batches.iter().map(|batch| batch.slots.len()).max().unwrap_or_default();
-    let decoder = Decoder::new(&context, engine.layout(), largest as u32).await?;
+    let decoder = Decoder::new(&context, engine.layout(), largest as u32, Method::default()).await?;
     let staging =
         Staging::new(&context, tuning.upload_mode, tuning.ring_buffers, u64::from(tuning.piece_bytes())).await?;
     let left = bytes_per_file(&batches, set.files.len());

@@ -1,0 +1,379 @@
+//! A batch of bitshuffle-LZ4 chunks, or of frames that the workers have decoded, to resident bit planes.
+//!
+//! The resident form is described in `cpu::planes`: records in `words`, their places in `table`, and in
+//! `slots` each slot's frame and its status, 0 or fault | block << 8. A failed frame has no record. The order of the
+//! records may differ from run to run.
+
+mod batch;
+mod dense;
+mod framing;
+mod lanes;
+mod pixels;
+mod records;
+pub mod trial;
+
+use std::{cell::RefCell, collections::HashMap, rc::Rc};
+
+use serde::{Deserialize, Serialize};
+
+use super::{Buffer, Context, Stopwatch, Verdict, block_records, frame_coop, lz4, planes};
+use crate::{
+    cpu::block_pixels::PixelOutput,
+    engine::{FrameFault, Slot},
+    error::{Error, Kind, Result},
+    shape::FrameLayout,
+};
+
+pub use batch::{Batch, has_whole_spans, max_batch_frames};
+pub use dense::Scratch;
+pub use framing::Framing;
+
+/// How the blocks of chunks are shared out among invocations.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Variant {
+    /// A block each, straight to its record. For layouts of whole spans ([`has_whole_spans`]); others fall back to
+    /// teams.
+    #[default]
+    Lane,
+    /// Four for a block, into whole planes in zeroed memory. For every layout.
+    Team,
+    /// A workgroup for each frame, block after block through workgroup memory, to dense pixels: the baseline. For
+    /// layouts of whole spans.
+    FrameCoop,
+    /// The same with a workgroup for each block.
+    BlockCoop,
+}
+
+/// A variant and the invocations of its workgroups.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Method {
+    pub variant: Variant,
+    pub workgroup: u32,
+}
+
+impl Method {
+    /// The one for layouts of any shape.
+    pub const TEAM: Self = Self { variant: Variant::Team, workgroup: lz4::SPEC.workgroup };
+
+    /// Every one that decodes `layout`, the usual one first.
+    pub fn all(layout: &FrameLayout) -> Vec<Self> {
+        let of = |variant, workgroups: &[u32]| {
+            workgroups.iter().map(|&workgroup| Self { variant, workgroup }).collect::<Vec<_>>()
+        };
+        let team = vec![Self::TEAM];
+        if !has_whole_spans(layout) {
+            return team;
+        }
+        let lane = of(Variant::Lane, &block_records::WORKGROUPS);
+        let coop = [Variant::FrameCoop, Variant::BlockCoop].map(|variant| of(variant, &frame_coop::WORKGROUPS));
+        [lane, team].into_iter().chain(coop).flatten().collect()
+    }
+
+    /// This one if it decodes `layout`, else the one that decodes it best.
+    pub fn for_layout(self, layout: &FrameLayout) -> Self {
+        let all = Self::all(layout);
+        let first = all.first().copied().unwrap_or_default();
+        if all.contains(&self) { self } else { first }
+    }
+}
+
+impl Default for Method {
+    fn default() -> Self {
+        Self { variant: Variant::Lane, workgroup: block_records::SPEC.workgroup }
+    }
+}
+
+/// Frames that came out of one decode, on the GPU.
+#[derive(Debug)]
+pub struct Decoded {
+    /// Records.
+    pub words: Buffer,
+    /// Slot x blocks + block -> first word of its record; 0xFFFFFFFF for a failed frame.
+    pub table: Buffer,
+    /// Slot -> frame, status.
+    pub slots: Buffer,
+    /// Slots.
+    pub frames: u32,
+    /// By slot.
+    pub faults: Vec<FrameFault>,
+    stopwatch: Option<Stopwatch>,
+    /// Names of the passes and their times, from the laps.
+    spans: fn(&[[f64; 2]]) -> Vec<(&'static str, f64)>,
+}
+
+impl Decoded {
+    /// GPU time of each pass, and of clearing and copying between them, once they have run; `None` without timestamps.
+    ///
+    /// # Errors
+    /// As [`Context::read_bytes`].
+    pub async fn passes_ms(&self, context: &Context) -> Result<Option<Vec<(&'static str, f64)>>> {
+        let Some(stopwatch) = &self.stopwatch else { return Ok(None) };
+        Ok(Some((self.spans)(&stopwatch.laps_ms(context).await?)))
+    }
+
+    /// The sum of [`Decoded::passes_ms`].
+    ///
+    /// # Errors
+    /// As [`Context::read_bytes`].
+    pub async fn gpu_ms(&self, context: &Context) -> Result<Option<f64>> {
+        Ok(self.passes_ms(context).await?.map(|passes| passes.iter().map(|(_, ms)| ms).sum()))
+    }
+
+    /// As the resident store keeps it; `slots` are those that were decoded.
+    pub fn into_batch(self, slots: &[Slot]) -> planes::Batch {
+        let frames: Vec<u32> = slots.iter().map(|slot| slot.frame).collect();
+        let faults: HashMap<u32, u32> = self.faults.iter().map(|fault| (fault.frame, fault.status())).collect();
+        let status: Vec<u32> = frames.iter().map(|frame| faults.get(frame).copied().unwrap_or(0)).collect();
+        self.into_packed(&frames, &status)
+    }
+
+    /// The same for frames and status that are known.
+    pub fn into_packed(self, frames: &[u32], status: &[u32]) -> planes::Batch {
+        planes::Batch::new(self.words, self.table, self.slots, frames.to_vec(), status.to_vec())
+    }
+
+    pub fn len_bytes(&self) -> u64 {
+        self.words.size() + self.table.size() + self.slots.size()
+    }
+}
+
+/// Pipelines, whose making takes time, shared by decoders of several layouts.
+#[derive(Debug, Default)]
+struct Kit {
+    records: RefCell<Vec<(u32, Rc<records::Passes>)>>,
+    pixels: RefCell<Vec<((Method, PixelOutput), Rc<pixels::Passes>)>>,
+    dense: RefCell<Option<Rc<dense::Passes>>>,
+}
+
+impl Kit {
+    async fn records(&self, context: &Context, workgroup: u32) -> Result<Rc<records::Passes>> {
+        let kept = self.records.borrow().iter().find(|(size, _)| *size == workgroup).map(|(_, passes)| passes.clone());
+        if let Some(passes) = kept {
+            return Ok(passes);
+        }
+        let make = || Ok(Rc::new(records::Passes::new(context, workgroup)));
+        let passes = context.guarded("decode.passes", make).await?;
+        self.records.borrow_mut().push((workgroup, passes.clone()));
+        Ok(passes)
+    }
+
+    async fn pixels(&self, context: &Context, method: Method, output: PixelOutput) -> Result<Rc<pixels::Passes>> {
+        let key = (method, output);
+        let kept = self.pixels.borrow().iter().find(|(of, _)| *of == key).map(|(_, passes)| passes.clone());
+        if let Some(passes) = kept {
+            return Ok(passes);
+        }
+        let make = || pixels::Passes::new(context, method, output).map(Rc::new).ok_or_else(|| no_pixels(method));
+        let passes = context.guarded("decode.passes", make).await?;
+        self.pixels.borrow_mut().push((key, passes.clone()));
+        Ok(passes)
+    }
+
+    async fn dense(&self, context: &Context) -> Result<Rc<dense::Passes>> {
+        let kept = self.dense.borrow().clone();
+        if let Some(passes) = kept {
+            return Ok(passes);
+        }
+        let passes = context.guarded("decode.passes", || Ok(Rc::new(dense::Passes::new(context)))).await?;
+        self.dense.replace(Some(passes.clone()));
+        Ok(passes)
+    }
+}
+
+#[derive(Debug)]
+enum Chain {
+    Records(records::Records),
+    Dense(dense::Dense),
+    /// Dense pixels, which then become planes as those of the workers do.
+    Pixels(pixels::Pixels, dense::Dense),
+}
+
+impl Chain {
+    async fn decode(&self, context: &Context, compressed: &wgpu::Buffer, slots: &[Slot]) -> Result<(Decoded, Verdict)> {
+        match self {
+            Self::Records(records) => records.decode(context, compressed, slots).await,
+            Self::Dense(dense) => dense.run(context, dense::Input::Chunks { compressed, slots }).await,
+            Self::Pixels(pixels, dense) => {
+                let (made, _) = pixels.decode(context, compressed, slots).await?;
+                let status = made.framing.status(context, slots.len()).await?;
+                let frames: Vec<u32> = slots.iter().map(|slot| slot.frame).collect();
+                let input = dense::Input::Pixels { pixels: &made.pixels, frames: &frames, status: &status };
+                let decoded = dense.run(context, input).await;
+                pixels.put_back(made);
+                decoded
+            }
+        }
+    }
+}
+
+/// Decodes batches of one layout.
+#[derive(Debug)]
+pub struct Decoder {
+    batch_frames: u32,
+    method: Method,
+    kit: Rc<Kit>,
+    chain: Chain,
+}
+
+impl Decoder {
+    /// For batches of up to `batch_frames` frames, at most [`max_batch_frames`], by `method` if that decodes the
+    /// layout.
+    ///
+    /// # Errors
+    /// As [`Context::guarded`].
+    pub async fn new(context: &Context, layout: FrameLayout, batch_frames: u32, method: Method) -> Result<Self> {
+        Self::with(context, Rc::default(), layout, batch_frames, method).await
+    }
+
+    /// For another layout or by another method; pipelines are shared.
+    ///
+    /// # Errors
+    /// As [`Context::guarded`].
+    pub async fn sibling(
+        &self,
+        context: &Context,
+        layout: FrameLayout,
+        batch_frames: u32,
+        method: Method,
+    ) -> Result<Self> {
+        Self::with(context, self.kit.clone(), layout, batch_frames, method).await
+    }
+
+    async fn with(
+        context: &Context,
+        kit: Rc<Kit>,
+        layout: FrameLayout,
+        batch_frames: u32,
+        method: Method,
+    ) -> Result<Self> {
+        let method = method.for_layout(&layout);
+        let batch_frames = batch_frames.clamp(1, max_batch_frames(context, &layout, method).max(1));
+        let chain = match method.variant {
+            Variant::Lane => {
+                let passes = kit.records(context, method.workgroup).await?;
+                Chain::Records(records::Records::new(passes, layout, batch_frames))
+            }
+            Variant::Team => Chain::Dense(dense::Dense::new(kit.dense(context).await?, layout, batch_frames)),
+            Variant::FrameCoop | Variant::BlockCoop => {
+                let passes = kit.pixels(context, method, PixelOutput::Exact).await?;
+                let dense = dense::Dense::new(kit.dense(context).await?, layout, batch_frames);
+                Chain::Pixels(pixels::Pixels::new(passes, layout, batch_frames), dense)
+            }
+        };
+        Ok(Self { batch_frames, method, kit, chain })
+    }
+
+    pub fn batch_frames(&self) -> u32 {
+        self.batch_frames
+    }
+
+    /// How it decodes.
+    pub fn method(&self) -> Method {
+        self.method
+    }
+
+    /// Decodes the chunks that `slots` says lie in `compressed` (STORAGE, with [`PADDING_BYTES`] behind the
+    /// last chunk). Slot i of the result is `slots[i]`. Decodes may overlap: each has a scratch of its own.
+    ///
+    /// # Errors
+    /// `Gpu` when memory or the driver fails, `Internal` when slots lie outside the buffer or are too many.
+    /// Damaged chunks are no error: they are in [`Decoded::faults`].
+    pub async fn decode(&self, context: &Context, compressed: &wgpu::Buffer, slots: &[Slot]) -> Result<Decoded> {
+        let (decoded, verdict) = self.decode_ahead(context, compressed, slots).await?;
+        verdict.await?;
+        Ok(decoded)
+    }
+
+    /// As [`Decoder::decode`], without waiting for the last verdict: the next decode may begin, but nothing of this one
+    /// may be shown before.
+    ///
+    /// # Errors
+    /// As [`Decoder::decode`].
+    pub async fn decode_ahead(
+        &self,
+        context: &Context,
+        compressed: &wgpu::Buffer,
+        slots: &[Slot],
+    ) -> Result<(Decoded, Verdict)> {
+        let end = slots.iter().map(|slot| u64::from(slot.offset) + u64::from(slot.len_bytes)).max().unwrap_or(0);
+        check_size(self.batch_frames, slots.len(), end + PADDING_BYTES, compressed.size())?;
+        self.chain.decode(context, compressed, slots).await
+    }
+}
+
+/// Packs frames of pixels of one layout.
+#[derive(Debug)]
+pub struct PixelDecoder {
+    layout: FrameLayout,
+    batch_frames: u32,
+    dense: dense::Dense,
+}
+
+impl PixelDecoder {
+    /// As [`Decoder::new`].
+    ///
+    /// # Errors
+    /// As [`Context::guarded`].
+    pub async fn new(context: &Context, layout: FrameLayout, batch_frames: u32) -> Result<Self> {
+        let most_frames = max_batch_frames(context, &layout, Method::TEAM);
+        let batch_frames = batch_frames.clamp(1, most_frames.max(1));
+        let passes = Kit::default().dense(context).await?;
+        Ok(Self { layout, batch_frames, dense: dense::Dense::new(passes, layout, batch_frames) })
+    }
+
+    pub fn batch_frames(&self) -> u32 {
+        self.batch_frames
+    }
+
+    /// Packs frames of little-endian pixels that lie one after another in `pixels` (STORAGE). Slot i holds frame
+    /// `frames[i]`, and has no record where `status[i]` is not 0.
+    ///
+    /// # Errors
+    /// As [`Decoder::decode`].
+    pub async fn pack(
+        &self,
+        context: &Context,
+        pixels: &wgpu::Buffer,
+        frames: &[u32],
+        status: &[u32],
+    ) -> Result<Decoded> {
+        let frame_bytes = u64::from(self.layout.detector.pixels() * self.layout.dtype.bytes());
+        check_size(self.batch_frames, frames.len(), frames.len() as u64 * frame_bytes, pixels.size())?;
+        let (decoded, verdict) = self.dense.run(context, dense::Input::Pixels { pixels, frames, status }).await?;
+        verdict.await?;
+        Ok(decoded)
+    }
+}
+
+fn check_size(most_frames: u32, frames: usize, bytes: u64, buffer_bytes: u64) -> Result<()> {
+    if frames == 0 || frames > most_frames as usize {
+        return Err(Error::new(Kind::Internal, "batch_size", "A batch of the wrong size was to be decoded")
+            .expected(format!("1 to {most_frames} frames"))
+            .found(frames.to_string()));
+    }
+    if bytes > buffer_bytes {
+        return Err(Error::new(Kind::Internal, "batch_bytes", "A frame lies outside its batch")
+            .expected(format!("at most {buffer_bytes} bytes"))
+            .found(format!("{bytes}, padding included")));
+    }
+    Ok(())
+}
+
+fn no_pixels(method: Method) -> Error {
+    Error::new(Kind::Internal, "bad_argument", "This decode variant makes no dense pixels").found(format!("{method:?}"))
+}
+
+/// A pass whose begin and end are noted as lap `lap`.
+fn pass_of<'a>(
+    encoder: &'a mut wgpu::CommandEncoder,
+    label: &str,
+    stopwatch: Option<&Stopwatch>,
+    lap: u32,
+) -> wgpu::ComputePass<'a> {
+    let timestamp_writes = stopwatch.map(|stopwatch| stopwatch.notes(lap));
+    encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label: Some(label), timestamp_writes })
+}
+
+/// Bytes behind the last chunk of a batch, which the kernels may look at.
+pub const PADDING_BYTES: u64 = 32;

@@ -52,6 +52,7 @@ twin_tests! {
     products_of_96_by_96_i8_in_blocks_across_words_are_exact
     products_of_192_by_192_u16_are_exact
     products_of_192_by_192_i32_are_exact
+    products_of_planes_of_more_than_128_words_are_exact
     requests_under_way_together_do_not_disturb_each_other
     a_census_grows_with_the_batches
     a_pattern_of_more_workgroups_than_a_row_is_exact

@@ -2,32 +2,30 @@
 // One invocation takes every 32nd plane word of one frame; 32 of them, a team, make a frame.
 
 /// The good pixels (outside the mask) of every block.
-@group(0) @binding(4) var<storage, read> good: array<u32>;
+@group(0) @binding(5) var<storage, read> good: array<u32>;
 /// For every block the pixels that are no sentinel in some frame; then frame -> sentinels among its good
 /// pixels. (A frame whose good pixels are all sentinel adds nothing to the former.)
-@group(0) @binding(5) var<storage, read_write> found: array<atomic<u32>>;
+@group(0) @binding(6) var<storage, read_write> found: array<atomic<u32>>;
 
 const TEAM = 32u;
 const TEAMS = 2u;
 
 var<workgroup> partial: array<u32, 64>;
 
-// True when no pixel of the block can be a sentinel: one of the planes it needs is empty.
-fn is_free(record: u32) -> bool {
-    var plane = select(0u, shape.bits - 1u, shape.is_signed == 1u);
-    for (; plane < shape.bits; plane++) {
-        if words[record + plane] == words[record + plane + 1u] {
-            return true;
-        }
-    }
-    return false;
+// True when a pixel of the block may be a sentinel: none of the planes it needs is empty.
+fn has_sentinels(record: Record) -> bool {
+    let all = 0xffffffffu >> (32u - shape.bits);
+    return select(record.present == all, has_plane(record, shape.bits - 1u), shape.is_signed == 1u);
 }
 
-fn sentinels(record: u32, word: u32, map_words: u32) -> u32 {
+fn sentinels(record: Record, word: u32) -> u32 {
+    if !has_sentinels(record) {
+        return 0u;
+    }
     let lowest = select(0u, shape.bits - 1u, shape.is_signed == 1u);
     var here = 0xffffffffu;
     for (var plane = shape.bits; plane > lowest && here != 0u; plane--) {
-        here &= plane_word(record, plane - 1u, words[record + plane - 1u], word, map_words);
+        here &= word_of(record, plane - 1u, word);
     }
     return here;
 }
@@ -36,11 +34,11 @@ fn count_frame(slot: u32, lane: u32) -> u32 {
     var count = 0u;
     for (var block = 0u; block < shape.blocks; block++) {
         let record = record_of(slot, block);
-        if is_free(record) {
+        if !has_sentinels(record) {
             continue;
         }
         for (var word = lane; word < plane_words_of(block); word += TEAM) {
-            let here = sentinels(record, word, map_words_of(block));
+            let here = sentinels(record, word);
             count += countOneBits(here & good[block * shape.plane_words + word]);
         }
     }
@@ -54,7 +52,7 @@ fn note_counts(slot: u32, lane: u32) {
         for (var word = lane; word < plane_words_of(block); word += TEAM) {
             let at = block * shape.plane_words + word;
             if atomicLoad(&found[at]) != 0xffffffffu {
-                atomicOr(&found[at], ~sentinels(record, word, map_words_of(block)));
+                atomicOr(&found[at], ~sentinels(record, word));
             }
         }
     }

@@ -119,6 +119,13 @@ fn decode(begin: u32, end: u32, size: u32, member: u32) -> u32 {
     return SHORT_OUTPUT;
 }
 
+// The lowest bits of `word`, one to each pixel of `width` bits.
+fn spread(word: u32, width: u32) -> u32 {
+    let pair = (word & 1u) | ((word & 2u) << 15u);
+    let four = (word & 1u) | ((word & 2u) << 7u) | ((word & 4u) << 14u) | ((word & 8u) << 21u);
+    return select(select(pair, word & 1u, width == 32u), four, width == 8u);
+}
+
 // Word `index` of the pixels of a block, its planes `plane_words` words each.
 fn pixel_word(index: u32, plane_words: u32) -> u32 {
     let planes = batch.pixel_bytes * 8u;
@@ -131,9 +138,7 @@ fn pixel_word(index: u32, plane_words: u32) -> u32 {
     for (var plane = 0u; plane < planes; plane++) {
         let word = atomicLoad(&bytes[plane * plane_words + (first >> 5u)]) >> (first & 31u);
         if plane < width {
-            for (var i = 0u; i < count; i++) {
-                value |= ((word >> i) & 1u) << (plane + i * width);
-            }
+            value |= spread(word, width) << plane;
         }
         if OUTPUT != EXACT {
             if batch.is_signed == 1u && plane + 1u == planes {

@@ -2,23 +2,12 @@
 // One invocation takes every 32nd word of the planes of one frame; 32 of them, a team, make a frame.
 // All sums are modulo 2^32.
 
-/// Bit f % 32 of word f / 32: frame f is chosen.
-@group(0) @binding(4) var<storage, read> chosen: array<u32>;
 /// Frame -> low word, high word.
-@group(0) @binding(5) var<storage, read_write> hashes: array<vec2u>;
+@group(0) @binding(6) var<storage, read_write> hashes: array<vec2u>;
 
-const TEAM = 32u;
 const TEAMS = 2u;
 
 var<workgroup> partial: array<vec2u, 64>;
-
-fn is_chosen(slot: u32) -> bool {
-    if !is_decoded(slot) {
-        return false;
-    }
-    let frame = frame_of(slot);
-    return ((chosen[frame / 32u] >> (frame % 32u)) & 1u) == 1u;
-}
 
 fn mix(seed: u32) -> u32 {
     var x = (seed ^ (seed >> 16u)) * 0x85ebca6bu;
@@ -40,20 +29,20 @@ fn hash_word(word: u32, first: u32) -> vec2u {
 
 fn hash_block(slot: u32, block: u32, lane: u32) -> vec2u {
     let record = record_of(slot, block);
-    let map_words = map_words_of(block);
-    let below = (1u << lane) - 1u;
+    var map = record.maps;
+    var at = record.data;
     var hash = vec2u(0u);
-    for (var plane = 0u; plane < shape.bits; plane++) {
-        var at = data_at(record, map_words) + words[record + plane];
-        let map = map_at(record, plane, map_words);
-        for (var i = 0u; i < map_words; i++) {
-            let found = words[map + i];
-            if ((found >> lane) & 1u) == 1u {
-                let word = words[at + countOneBits(found & below)];
-                hash += weight(plane) * hash_word(word, block * shape.block_px + 32u * (32u * i + lane));
-            }
-            at += countOneBits(found);
+    for (var left = record.present; left != 0u; left &= left - 1u) {
+        let factor = weight(countTrailingZeros(left));
+        for (var i = 0u; i < record.map_quads; i++) {
+            let found = quads[map + i];
+            let four = four_words(found, at, lane);
+            let first = block * shape.block_px + 32u * (128u * i + lane);
+            hash += factor * (hash_word(four.x, first) + hash_word(four.y, first + 1024u)
+                + hash_word(four.z, first + 2048u) + hash_word(four.w, first + 3072u));
+            at += sum_of_four(countOneBits(found));
         }
+        map += record.map_quads;
     }
     return hash;
 }

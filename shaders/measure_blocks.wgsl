@@ -25,6 +25,8 @@ const NO_RECORD = 0xFFFFFFFFu;
 
 var<workgroup> tile: array<atomic<u32>, WORKGROUP>;
 var<workgroup> count: atomic<u32>;
+/// Bit k: plane k has a word that is not zero.
+var<workgroup> present: atomic<u32>;
 
 @compute @workgroup_size(WORKGROUP)
 fn main(
@@ -77,15 +79,19 @@ fn main(
         if first + lane < map_words {
             let map = atomicLoad(&tile[lane]);
             maps[id * batch.map_stride + first + lane] = map;
-            atomicAdd(&count, countOneBits(map));
+            if map != 0u {
+                atomicAdd(&count, countOneBits(map));
+                atomicOr(&present, 1u << ((first + lane) / plane_maps));
+            }
         }
     }
-    // The counts of all lanes have been added.
+    // The counts and planes of all lanes have been added.
     workgroupBarrier();
     if lane == 0u {
         var place = NO_RECORD;
         if fault == 0u {
-            place = atomicAdd(&totals[0], planes + 1u + map_words + atomicLoad(&count));
+            let map_room = countOneBits(atomicLoad(&present)) * ((plane_maps + 3u) / 4u);
+            place = atomicAdd(&totals[0], 4u * (1u + map_room + (atomicLoad(&count) + 3u) / 4u));
         }
         table[id] = place;
     }

@@ -3,11 +3,10 @@
 // Sums are exact modulo 2^64; a lane's sum of rows in one plane stays below 2^32 (engine::frames::check_layout).
 
 /// Number of blocks with pixels of the set, then these blocks (room for all), then the mask of every block.
-@group(0) @binding(4) var<storage, read> detector: array<u32>;
+@group(0) @binding(5) var<storage, read> detector: array<u32>;
 /// Frame -> sum, sum x row, sum x column (low, high each).
-@group(0) @binding(5) var<storage, read_write> moments: array<vec2u>;
+@group(0) @binding(6) var<storage, read_write> moments: array<vec2u>;
 
-const TEAM = 32u;
 const TEAMS = 2u;
 
 struct Moments {
@@ -50,33 +49,27 @@ fn weighted(counts: vec3u, plane: u32) -> Moments {
 
 fn block_moments(slot: u32, block: u32, lane: u32) -> Moments {
     let record = record_of(slot, block);
-    let map_words = map_words_of(block);
-    let data = data_at(record, map_words);
-    let mask = 1u + shape.blocks + block * shape.plane_words;
-    let below = (1u << lane) - 1u;
+    let mask = 1u + shape.blocks + block * shape.plane_words + lane;
+    let first = block * shape.block_px + 32u * lane;
+    var map = record.maps;
+    var at = record.data;
     var sum = Moments();
-    var start = words[record];
-    for (var plane = 0u; plane < shape.bits; plane++) {
-        let end = words[record + plane + 1u];
-        if start != end {
-            var counts = vec3u(0u);
-            var at = data + start;
-            let map = map_at(record, plane, map_words);
-            for (var i = 0u; i < map_words; i++) {
-                let found = words[map + i];
-                if ((found >> lane) & 1u) == 1u {
-                    let word = 32u * i + lane;
-                    let wanted = detector[mask + word];
-                    if wanted != 0u {
-                        let taken = words[at + countOneBits(found & below)] & wanted;
-                        counts += of_word(taken, block * shape.block_px + 32u * word);
-                    }
+    for (var left = record.present; left != 0u; left &= left - 1u) {
+        var counts = vec3u(0u);
+        for (var i = 0u; i < record.map_quads; i++) {
+            let found = quads[map + i];
+            let four = four_words(found, at, lane);
+            for (var j = 0u; j < 4u; j++) {
+                let word = 128u * i + 32u * j;
+                let taken = four[j] & detector[mask + word];
+                if taken != 0u {
+                    counts += of_word(taken, first + 32u * word);
                 }
-                at += countOneBits(found);
             }
-            sum = add_moments(sum, weighted(counts, plane));
+            at += sum_of_four(countOneBits(found));
         }
-        start = end;
+        map += record.map_quads;
+        sum = add_moments(sum, weighted(counts, countTrailingZeros(left)));
     }
     return sum;
 }

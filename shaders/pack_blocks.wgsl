@@ -1,4 +1,4 @@
-// Writes the record of each block: starts of the planes, bitmaps, and the words that are not zero.
+// Writes the record of each block: its head, the bitmaps of its planes, and the words that are not zero.
 // One workgroup takes one block.
 
 @group(0) @binding(0) var<uniform> batch: Batch;
@@ -16,6 +16,8 @@
 @group(0) @binding(6) var<storage, read_write> words: array<u32>;
 
 const WORKGROUP = 64u;
+/// Words before the bitmaps.
+const HEAD = 4u;
 const NO_RECORD = 0xFFFFFFFFu;
 
 /// Bitmaps of a run that is summed up by one invocation.
@@ -26,6 +28,8 @@ var<workgroup> tile: array<u32, WORKGROUP>;
 var<workgroup> counts: array<u32, WORKGROUP>;
 var<workgroup> runs: array<u32, WORKGROUP / RUN>;
 var<workgroup> before: array<u32, WORKGROUP>;
+/// Bit k: plane k has a word that is not zero.
+var<workgroup> present: atomic<u32>;
 
 // Place of the bit of `bits` that has `rank` others below it.
 fn nth_bit(bits: u32, rank: u32) -> u32 {
@@ -67,17 +71,34 @@ fn main(
     let planes = batch.pixel_bytes * 8u;
     let plane_maps = (source.plane_words + 31u) >> 5u;
     let map_words = planes * plane_maps;
-    let starts = table[id];
-    let record_maps = starts + planes + 1u;
-    let record_words = record_maps + map_words;
+    let first_map = id * batch.map_stride;
+    for (var i = lane; i < map_words; i += WORKGROUP) {
+        if maps[first_map + i] != 0u {
+            atomicOr(&present, 1u << (i / plane_maps));
+        }
+    }
+    // Every plane that is not empty is noted.
+    workgroupBarrier();
+    let record = table[id];
+    let found = atomicLoad(&present);
+    let room = (plane_maps + 3u) / 4u * 4u;
+    let kept_maps = countOneBits(found) * room;
+    for (var i = lane; i < kept_maps; i += WORKGROUP) {
+        let j = i % room;
+        var map = 0u;
+        if j < plane_maps {
+            map = maps[first_map + nth_bit(found, i / room) * plane_maps + j];
+        }
+        words[record + HEAD + i] = map;
+    }
+    let record_words = record + HEAD + kept_maps;
 
     // Words of the tiles before.
     var packed = 0u;
     for (var first = 0u; first < map_words; first += WORKGROUP) {
         var map = 0u;
         if first + lane < map_words {
-            map = maps[id * batch.map_stride + first + lane];
-            words[record_maps + first + lane] = map;
+            map = maps[first_map + first + lane];
         }
         tile[lane] = map;
         counts[lane] = countOneBits(map);
@@ -101,9 +122,6 @@ fn main(
             rank += counts[i];
         }
         before[lane] = rank;
-        if first + lane < map_words && (first + lane) % plane_maps == 0u {
-            words[starts + (first + lane) / plane_maps] = packed + rank;
-        }
         // Every lane's rank is there.
         workgroupBarrier();
         let total = before[WORKGROUP - 1u] + counts[WORKGROUP - 1u];
@@ -118,7 +136,11 @@ fn main(
         // The tile has been read and may be written again.
         workgroupBarrier();
     }
-    if lane == 0u {
-        words[starts + planes] = packed;
+    if lane < HEAD {
+        words[record + lane] = select(select(0u, packed, lane == 1u), found, lane == 0u);
+    }
+    // Zeros up to a multiple of 4 words.
+    if packed + lane < (packed + 3u) / 4u * 4u {
+        words[record_words + packed + lane] = 0u;
     }
 }

@@ -1,9 +1,9 @@
 // One diffraction pattern back from its bit planes. One invocation makes one pixel.
 
 /// The slot that is wanted.
-@group(0) @binding(4) var<storage, read> wanted: array<u32>;
+@group(0) @binding(5) var<storage, read> wanted: array<u32>;
 /// Pixel, row-major -> value, sign-extended.
-@group(0) @binding(5) var<storage, read_write> pixels: array<u32>;
+@group(0) @binding(6) var<storage, read_write> pixels: array<u32>;
 
 const LANES = 64u;
 
@@ -18,5 +18,5 @@ fn main(
         return;
     }
     let block = pixel / shape.block_px;
-    pixels[pixel] = pixel_of(record_of(wanted[0], block), pixel % shape.block_px, map_words_of(block));
+    pixels[pixel] = pixel_of(record_of(wanted[0], block), pixel % shape.block_px);
 }

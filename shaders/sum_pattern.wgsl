@@ -4,10 +4,8 @@
 // Sums are 64 bits wide; the totals' carries are counted as they happen, so that the order of the additions
 // does not matter.
 
-/// Bit f % 32 of word f / 32: frame f is chosen.
-@group(0) @binding(4) var<storage, read> chosen: array<u32>;
 /// Pixel x 3: sum low, sum high, maximum (signed types: with the sign bit flipped).
-@group(0) @binding(5) var<storage, read_write> totals: array<atomic<u32>>;
+@group(0) @binding(6) var<storage, read_write> totals: array<atomic<u32>>;
 
 const TEAM = 32u;
 const TEAMS = 2u;
@@ -20,37 +18,27 @@ struct Four {
     most: vec4u,
 }
 
-fn is_chosen(slot: u32) -> bool {
-    if !is_decoded(slot) {
-        return false;
-    }
-    let frame = frame_of(slot);
-    return ((chosen[frame / 32u] >> (frame % 32u)) & 1u) == 1u;
-}
-
 // The pixels at `bit` of the 4 words from `first` on, sign-extended; `first` is a multiple of 4.
-fn four_pixels(record: u32, first: u32, bit: u32, map_words: u32) -> vec4u {
+fn four_pixels(record: Record, first: u32, bit: u32) -> vec4u {
     var value = vec4u(0u);
-    var start = words[record];
-    for (var plane = 0u; plane < shape.bits; plane++) {
-        let end = words[record + plane + 1u];
-        if start != end {
-            let map = map_at(record, plane, map_words);
-            let found = words[map + first / 32u];
-            let here = (vec4u(found >> (first % 32u)) >> vec4u(0u, 1u, 2u, 3u)) & vec4u(1u);
-            if any(here != vec4u(0u)) {
-                var at = data_at(record, map_words) + start + countOneBits(found & ((1u << (first % 32u)) - 1u));
-                for (var i = 0u; i < first / 32u; i++) {
-                    at += countOneBits(words[map + i]);
-                }
-                // A word that is not there is read as the next one, and not counted.
-                let two = at + here.x;
-                let three = two + here.y;
-                let found_words = vec4u(words[at], words[two], words[three], words[three + here.z]);
-                value += weight(plane) * ((found_words >> vec4u(bit)) & here);
+    var map = record.maps;
+    var start = record.data;
+    for (var left = record.present; left != 0u; left &= left - 1u) {
+        let found = words[4u * map + first / 32u];
+        let here = (vec4u(found >> (first % 32u)) >> vec4u(0u, 1u, 2u, 3u)) & vec4u(1u);
+        if any(here != vec4u(0u)) {
+            var at = start + countOneBits(found & ((1u << (first % 32u)) - 1u));
+            for (var i = 0u; i < first / 32u; i++) {
+                at += countOneBits(words[4u * map + i]);
             }
+            // A word that is not there is read as the next one, and not counted.
+            let two = at + here.x;
+            let three = two + here.y;
+            let found_words = vec4u(words[at], words[two], words[three], words[three + here.z]);
+            value += weight(countTrailingZeros(left)) * ((found_words >> vec4u(bit)) & here);
         }
-        start = end;
+        start += count_words(map, map + record.map_quads);
+        map += record.map_quads;
     }
     return value;
 }
@@ -87,11 +75,10 @@ fn main(
     if first_slot >= arrayLength(&slots) || first >= plane_words_of(block) {
         return;
     }
-    let map_words = map_words_of(block);
     var total = Four();
     for (var slot = first_slot; slot < first_slot + SLOTS; slot++) {
         if is_chosen(slot) {
-            total = add_pixels(total, four_pixels(record_of(slot, block), first, lane % TEAM, map_words));
+            total = add_pixels(total, four_pixels(record_of(slot, block), first, lane % TEAM));
         }
     }
     for (var i = 0u; i < WORDS; i++) {

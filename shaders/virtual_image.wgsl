@@ -3,44 +3,42 @@
 // A team's sum is exact modulo 2^64: u32 pixels of the largest detector (2^25 px) reach 2^57.
 
 /// Number of blocks with pixels of the set, then these blocks (room for all), then the mask of every block.
-@group(0) @binding(4) var<storage, read> detector: array<u32>;
+@group(0) @binding(5) var<storage, read> detector: array<u32>;
 /// Frame -> sum (low, high).
-@group(0) @binding(5) var<storage, read_write> sums: array<vec2u>;
+@group(0) @binding(6) var<storage, read_write> sums: array<vec2u>;
 
-const TEAM = 32u;
 const TEAMS = 2u;
 
 var<workgroup> partial: array<vec2u, 64>;
 
+// The wanted pixels of this lane's words of the 128 from `first` on.
+fn four_masks(block: u32, first: u32, lane: u32) -> vec4u {
+    let at = 1u + shape.blocks + block * shape.plane_words + first + lane;
+    return vec4u(detector[at], detector[at + 32u], detector[at + 64u], detector[at + 96u]);
+}
+
 fn block_sum(slot: u32, block: u32, lane: u32) -> vec2u {
     let record = record_of(slot, block);
-    let map_words = map_words_of(block);
-    let data = data_at(record, map_words);
-    let mask = 1u + shape.blocks + block * shape.plane_words;
-    let below = (1u << lane) - 1u;
+    let masks = four_masks(block, 0u, lane);
+    var map = record.maps;
+    var at = record.data;
     var sum = vec2u(0u);
-    var start = words[record];
-    for (var plane = 0u; plane < shape.bits; plane++) {
-        let end = words[record + plane + 1u];
-        if start != end {
-            // At most a 32nd of the 2^25 pixels.
-            var ones = 0u;
-            var at = data + start;
-            let map = map_at(record, plane, map_words);
-            for (var i = 0u; i < map_words; i++) {
-                let found = words[map + i];
-                if ((found >> lane) & 1u) == 1u {
-                    let wanted = detector[mask + 32u * i + lane];
-                    if wanted != 0u {
-                        ones += countOneBits(words[at + countOneBits(found & below)] & wanted);
-                    }
-                }
-                at += countOneBits(found);
+    for (var left = record.present; left != 0u; left &= left - 1u) {
+        // At most a 32nd of the 2^25 pixels.
+        var ones = vec4u(0u);
+        for (var i = 0u; i < record.map_quads; i++) {
+            var wanted = masks;
+            if i != 0u {
+                wanted = four_masks(block, 128u * i, lane);
             }
-            let part = shift64(ones, plane);
-            sum = add64(sum, select(part, negate64(part), is_sign(plane)));
+            let found = quads[map + i];
+            ones += countOneBits(four_words(found, at, lane) & wanted);
+            at += sum_of_four(countOneBits(found));
         }
-        start = end;
+        map += record.map_quads;
+        let plane = countTrailingZeros(left);
+        let part = shift64(sum_of_four(ones), plane);
+        sum = add64(sum, select(part, negate64(part), is_sign(plane)));
     }
     return sum;
 }

@@ -7,7 +7,7 @@ use planescope::{
     acquisition::{self, Acquisition, Storage, frames},
     cpu,
     engine::{Engine, Frames, PixelSet, Slot},
-    gpu::{self, Context, Decoder},
+    gpu::{self, Context, Decoder, Method, PADDING_BYTES},
     products::{DetectorShape, find_disc},
     shape::FrameLayout,
     source::{ByteSource, Disk},
@@ -67,11 +67,11 @@ fn the_gpu_decodes_chunks_of_the_reference_filter_to_the_benchmarks_table() -> O
             let start = slots.last().map_or(0, |slot| slot.offset as usize);
             disk.read_at(chunk.offset, &mut bytes[start..])?;
         }
-        bytes.resize((bytes.len() + 16).next_multiple_of(4), 0);
+        bytes.resize((bytes.len() + PADDING_BYTES as usize).next_multiple_of(4), 0);
         let context = Rc::new(Context::new().await?);
         let words: Vec<u32> = bytes.as_chunks().0.iter().map(|&word| u32::from_le_bytes(word)).collect();
         let compressed = context.storage_of("test.compressed", &words)?;
-        let decoder = Decoder::new(&context, layout(&set), FRAMES_ON_GPU).await?;
+        let decoder = Decoder::new(&context, layout(&set), FRAMES_ON_GPU, Method::default()).await?;
         let decoded = decoder.decode(&context, &compressed, &slots).await?;
         let engine = gpu::Engine::new(context, layout(&set), FRAMES_ON_GPU).await?;
         engine.add(decoded.into_batch(&slots))?;

@@ -10,5 +10,5 @@ fn negate64(a: vec2u) -> vec2u {
 
 // count x 2^shift, shift 0 to 31.
 fn shift64(count: u32, shift: u32) -> vec2u {
-    return vec2u(count << shift, select(count >> (32u - shift), 0u, shift == 0u));
+    return vec2u(count << shift, (count >> 1u) >> (31u - shift));
 }

@@ -1,15 +1,17 @@
 //! Resident frames: bit planes without their zero words. The form is the same in main memory and on the GPU.
 //!
-//! One *record* per block of a frame ([`FrameLayout`]), in words:
+//! One *record* per block of a frame ([`FrameLayout`]), which begins at a multiple of 4 words:
 //!
 //! | words | content |
 //! |---|---|
-//! | bits + 1 | `start`: number of non-zero words in the planes below plane k; the last is the total |
-//! | bits x ceil(plane words / 32) | bitmap of each plane: bit i of word j = plane word 32 j + i is not zero |
-//! | `start[bits]` | the non-zero words, plane by plane from the low bit up |
+//! | 1 | bit k: plane k has a word that is not zero |
+//! | 1 | number of words that are not zero |
+//! | 2 | 0 |
+//! | ceil(plane words / 128) x 4, for each plane that is not empty, from the low bit up | its bitmap: bit i of word j = plane word 32 j + i is not zero |
+//! | as many as there are, and zeros up to a multiple of 4 | the words that are not zero, plane by plane from the low bit up |
 //!
-//! A plane without counts costs its bitmap only, and `start[k] == start[k + 1]` tells it without a look
-//! at the bitmap.
+//! An empty plane costs nothing, and a shader loads 4 bitmaps at once. Where a plane's words begin is the number of
+//! bits in the bitmaps before its own.
 
 use crate::{
     engine::PixelSet,
@@ -67,17 +69,21 @@ impl Batch {
 
 /// Appends the record of block `block`, whose planes are `dense`, to `words`.
 fn compact(layout: &FrameLayout, block: u32, dense: &[u32], words: &mut Vec<u32>) {
-    let plane_words = layout.plane_words(block) as usize;
-    let mut start = 0;
-    words.push(start);
-    for plane in dense.chunks_exact(plane_words) {
-        start += plane.iter().filter(|&&word| word != 0).count() as u32;
-        words.push(start);
-    }
-    for group in dense.chunks_exact(plane_words).flat_map(|plane| plane.chunks(32)) {
-        words.push((0..).zip(group).map(|(i, &word)| u32::from(word != 0) << i).sum());
-    }
-    words.extend(dense.iter().filter(|&&word| word != 0));
+    words.extend(super::pack_blocks::record(dense, layout.plane_words(block)));
+}
+
+/// Words that the bitmap of one plane of `plane_words` words takes in a record.
+pub fn map_words(plane_words: u32) -> u32 {
+    4 * plane_words.div_ceil(128)
+}
+
+/// Words before the bitmaps of a record.
+pub const HEAD_WORDS: u32 = 4;
+
+/// The most words that the record of block `block` can have.
+pub fn most_record_words(layout: &FrameLayout, block: u32) -> u32 {
+    let maps = layout.dtype.bits() * map_words(layout.plane_words(block));
+    HEAD_WORDS + maps + layout.block_words(block).next_multiple_of(4)
 }
 
 /// The records of one frame.
@@ -92,8 +98,7 @@ impl<'a> FramePlanes<'a> {
     pub fn block(&self, block: u32) -> Record<'a> {
         Record {
             words: &self.words[self.table[block as usize] as usize..],
-            bits: self.layout.dtype.bits(),
-            bitmap_words: self.layout.plane_words(block).div_ceil(32),
+            map_words: map_words(self.layout.plane_words(block)),
         }
     }
 
@@ -112,24 +117,23 @@ impl<'a> FramePlanes<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Record<'a> {
     words: &'a [u32],
-    bits: u32,
-    bitmap_words: u32,
+    map_words: u32,
 }
 
 impl<'a> Record<'a> {
     /// (index, word) of the non-zero words of plane `plane`, in order.
     pub fn plane(&self, plane: u32) -> impl Iterator<Item = (u32, u32)> + use<'a> {
-        let bits = self.bits as usize;
-        let maps = &self.words[bits + 1..][..bits * self.bitmap_words as usize];
-        let data = &self.words[bits + 1 + maps.len()..][..self.words[bits] as usize];
-        let data = &data[self.words[plane as usize] as usize..self.words[plane as usize + 1] as usize];
-        let maps = maps.iter().skip((plane * self.bitmap_words) as usize).take(self.bitmap_words as usize);
-        let indices = (0..).step_by(32).zip(maps).flat_map(|(first, &map)| set_bits(map).map(move |bit| first + bit));
-        indices.zip(data.iter().copied())
+        let (present, map_words) = (self.words[0], self.map_words as usize);
+        let (maps, data) = self.words[HEAD_WORDS as usize..].split_at(present.count_ones() as usize * map_words);
+        let (before, rest) = maps.split_at((present & ((1 << plane) - 1)).count_ones() as usize * map_words);
+        let here = if present >> plane & 1 == 1 { &rest[..map_words] } else { &[] };
+        let start: u32 = before.iter().map(|map| map.count_ones()).sum();
+        let indices = (0..).step_by(32).zip(here).flat_map(|(first, &map)| set_bits(map).map(move |bit| first + bit));
+        indices.zip(data.iter().skip(start as usize).copied())
     }
 
     fn len_words(&self) -> u32 {
-        self.bits + 1 + self.bits * self.bitmap_words + self.words[self.bits as usize]
+        HEAD_WORDS + self.words[0].count_ones() * self.map_words + self.words[1].next_multiple_of(4)
     }
 }
 
@@ -186,17 +190,17 @@ mod tests {
         FrameLayout { detector: Detector { rows: 3, cols: 15 }, dtype: Dtype::U8, block_px: 40 };
 
     #[test]
-    fn a_record_holds_starts_bitmaps_and_the_words_that_are_not_zero() {
+    fn a_record_holds_the_bitmaps_and_words_of_planes_that_are_not_empty() {
         let mut planes = vec![0; 8 * 2 + 8];
-        (planes[1], planes[2], planes[3]) = (0x80, 5, 7);
+        (planes[1], planes[4], planes[5]) = (0x80, 5, 7);
         planes[16 + 7] = 0x10;
         let mut batch = Batch::default();
         batch.push(&LAYOUT, 9, &planes);
-        assert_eq!(batch.table, [0, 20]);
-        assert_eq!(batch.words[..9], [0, 1, 3, 3, 3, 3, 3, 3, 3]);
-        assert_eq!(batch.words[9..20], [2, 3, 0, 0, 0, 0, 0, 0, 0x80, 5, 7]);
-        assert_eq!(batch.words[20..], [0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0x10]);
-        assert_eq!((batch.frames[0], batch.status[0], batch.len_bytes()), (9, 0, 4 * 42));
+        assert_eq!(batch.table, [0, 16]);
+        assert_eq!(batch.words[..12], [0b101, 3, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0]);
+        assert_eq!(batch.words[12..16], [0x80, 5, 7, 0]);
+        assert_eq!(batch.words[16..], [0x80, 1, 0, 0, 1, 0, 0, 0, 0x10, 0, 0, 0]);
+        assert_eq!((batch.frames[0], batch.status[0], batch.len_bytes()), (9, 0, 4 * (28 + 4)));
     }
 
     #[test]

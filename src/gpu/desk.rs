@@ -1,9 +1,9 @@
-//! One request's place on the GPU: a zeroed output, the buffer it is read back through, and a stopwatch.
-//! Desks are used again, so that a drag does not allocate.
+//! One request's place on the GPU: its input, a zeroed output, the buffer that is read back, and a stopwatch.
+//! Desks are used again, with what is bound to them, so that a drag makes no object on the GPU.
 
 use std::cell::RefCell;
 
-use super::{context::Context, memory::Buffer, readback::Readback, stopwatch::Stopwatch};
+use super::{context::Context, planes::Place, readback::Readback, stopwatch::Stopwatch};
 use crate::error::Result;
 
 /// Desks that wait for the next request.
@@ -15,7 +15,8 @@ const KEPT: usize = 8;
 
 #[derive(Debug)]
 struct Desk {
-    output: Buffer,
+    label: &'static str,
+    place: Place,
     readback: Readback,
     watch: Option<Stopwatch>,
 }
@@ -28,37 +29,53 @@ pub struct Answer {
 }
 
 impl Desks {
-    /// Records passes on an output of `words` zeroed words, submits, and reads the output back. Several
-    /// requests may be under way at the same time; each has a desk of its own.
+    /// Records passes that read `input` and write an output of `words` zeroed words (at least one), submits, and reads the output
+    /// back. Requests of one `label` run the same pass on the same batches, by their numbers. Several requests may
+    /// be under way at the same time; each has a desk of its own.
     ///
     /// # Errors
     /// `Gpu` when memory is short, the work is refused or the result cannot be read.
     pub async fn ask(
         &self,
         context: &Context,
-        label: &str,
+        label: &'static str,
+        input: &[u32],
         words: u64,
-        record: impl FnOnce(&mut wgpu::ComputePass<'_>, &wgpu::Buffer),
+        record: impl FnOnce(&mut wgpu::ComputePass<'_>, &Place),
     ) -> Result<Answer> {
-        let desk = self.take(context, 4 * words)?;
-        let (recorded, verdict) = context.submit_watched(label, |encoder| {
-            desk.record(encoder, label, record);
-            Ok(())
+        let words = words.max(1);
+        let desk = self.take(context, label, 4 * input.len().max(1) as u64, 4 * words).await?;
+        let (requested, verdict) = context.watched(label, || {
+            context.queue.write_buffer(&desk.place.input, 0, bytemuck::cast_slice(input));
+            context.queue.submit([desk.record(context, record)]);
+            Ok(desk.readback.request(4 * words + LAP_BYTES))
         });
-        recorded?;
-        let answer = desk.answer(context, 4 * words).await;
+        let answer = requested?.words(context).await;
+        // What was refused explains an answer that does not come.
         verdict.await?;
-        let answer = answer?;
+        let mut all = answer?;
+        let lap = all.split_off(words as usize);
+        let laps = desk.watch.as_ref().map(|watch| watch.ms_of(bytemuck::cast_slice(&lap)));
+        let gpu_ms = laps.and_then(|laps| laps.first().map(|[begin, end]| end - begin));
         self.put_back(desk);
-        Ok(answer)
+        Ok(Answer { words: all, gpu_ms })
     }
 
-    fn take(&self, context: &Context, bytes: u64) -> Result<Desk> {
-        let mut idle = self.0.borrow_mut();
-        match idle.iter().position(|desk| desk.output.size() == bytes) {
-            Some(index) => Ok(idle.swap_remove(index)),
-            None => Desk::new(context, bytes),
+    async fn take(&self, context: &Context, label: &'static str, input_bytes: u64, output_bytes: u64) -> Result<Desk> {
+        let idle = self.idle(label, input_bytes, output_bytes);
+        match idle {
+            Some(desk) => Ok(desk),
+            None => context.guarded("desk", || Desk::new(context, label, input_bytes, output_bytes)).await,
         }
+    }
+
+    fn idle(&self, label: &str, input_bytes: u64, output_bytes: u64) -> Option<Desk> {
+        let mut idle = self.0.borrow_mut();
+        let index = idle.iter().position(|desk| {
+            let Place { input, output, .. } = &desk.place;
+            desk.label == label && input.size() == input_bytes && output.size() == output_bytes
+        })?;
+        Some(idle.swap_remove(index))
     }
 
     fn put_back(&self, desk: Desk) {
@@ -71,39 +88,33 @@ impl Desks {
 }
 
 impl Desk {
-    fn new(context: &Context, bytes: u64) -> Result<Self> {
-        use wgpu::BufferUsages as Usage;
+    fn new(context: &Context, label: &'static str, input_bytes: u64, output_bytes: u64) -> Result<Self> {
         Ok(Self {
-            output: context.buffer("desk.output", bytes, Usage::STORAGE | Usage::COPY_SRC | Usage::COPY_DST)?,
-            readback: Readback::new(context, "desk.readback", bytes + LAP_BYTES)?,
+            label,
+            place: Place::new(context, input_bytes, output_bytes)?,
+            readback: Readback::new(context, "desk.readback", output_bytes + LAP_BYTES)?,
             watch: Stopwatch::new(context, 1)?,
         })
     }
 
     fn record(
         &self,
-        encoder: &mut wgpu::CommandEncoder,
-        label: &str,
-        record: impl FnOnce(&mut wgpu::ComputePass<'_>, &wgpu::Buffer),
-    ) {
-        encoder.clear_buffer(&self.output, 0, None);
+        context: &Context,
+        record: impl FnOnce(&mut wgpu::ComputePass<'_>, &Place),
+    ) -> wgpu::CommandBuffer {
+        let label = Some(self.label);
+        let mut encoder = context.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label });
+        encoder.clear_buffer(&self.place.output, 0, None);
         let timestamp_writes = self.watch.as_ref().map(|watch| watch.notes(0));
-        let descriptor = wgpu::ComputePassDescriptor { label: Some(label), timestamp_writes };
-        record(&mut encoder.begin_compute_pass(&descriptor), &self.output);
-        let bytes = self.output.size();
-        self.readback.record(encoder, &self.output, 0, 0, bytes);
+        let descriptor = wgpu::ComputePassDescriptor { label, timestamp_writes };
+        record(&mut encoder.begin_compute_pass(&descriptor), &self.place);
+        let bytes = self.place.output.size();
+        self.readback.record(&mut encoder, &self.place.output, 0, 0, bytes);
         if let Some(watch) = &self.watch {
-            watch.record(encoder);
-            self.readback.record(encoder, watch.resolved(), 0, bytes, LAP_BYTES);
+            watch.record(&mut encoder);
+            self.readback.record(&mut encoder, watch.resolved(), 0, bytes, LAP_BYTES);
         }
-    }
-
-    async fn answer(&self, context: &Context, bytes: u64) -> Result<Answer> {
-        let all = self.readback.bytes(context, bytes + LAP_BYTES).await?;
-        let (output, lap) = all.split_at(bytes as usize);
-        let words = output.as_chunks().0.iter().map(|&word| u32::from_le_bytes(word)).collect();
-        let gpu_ms = self.watch.as_ref().and_then(|watch| watch.ms_of(lap).first().map(|[begin, end]| end - begin));
-        Ok(Answer { words, gpu_ms })
+        encoder.finish()
     }
 }
 

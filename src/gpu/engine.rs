@@ -122,7 +122,7 @@ impl Engine {
     /// `Gpu`, as every question to the GPU.
     pub async fn virtual_image(&self, pixels: &PixelSet) -> Result<ScanSums> {
         let valid = self.frames.borrow().valid();
-        let input = self.context.storage_of("virtual_image.detector", &detector_words(&self.layout, pixels))?;
+        let input = detector_words(&self.layout, pixels);
         let words = self
             .ask(Product::VirtualImage, 2 * valid.len(), &input, None, |pass, request| {
                 self.passes.virtual_image.record(&self.context, pass, request);
@@ -137,7 +137,7 @@ impl Engine {
     /// As [`Engine::virtual_image`].
     pub async fn moments(&self, pixels: &PixelSet) -> Result<Moments> {
         let valid = self.frames.borrow().valid();
-        let input = self.context.storage_of("moments.detector", &detector_words(&self.layout, pixels))?;
+        let input = detector_words(&self.layout, pixels);
         let words = self
             .ask(Product::Moments, 6 * valid.len(), &input, None, |pass, request| {
                 self.passes.moments.record(&self.context, pass, request);
@@ -157,12 +157,12 @@ impl Engine {
             return Ok(Pattern { pixels: Vec::new(), state });
         };
         let batch = self.batches.borrow()[place.batch as usize].clone();
-        let slot = self.context.storage_of("pattern.slot", &[place.slot])?;
+        let number = place.batch as usize;
         let pixels = self.layout.detector.pixels();
         let answer = self
             .desks
-            .ask(&self.context, "pattern", pixels.into(), |pass, output| {
-                let request = Request { shape: &self.shape, batch: &batch, input: &slot, output };
+            .ask(&self.context, "pattern", &[place.slot], pixels.into(), |pass, place| {
+                let request = Request { shape: &self.shape, batch: &batch, number, place };
                 self.passes.pattern.record(&self.context, pass, request, pixels);
             })
             .await?;
@@ -176,10 +176,9 @@ impl Engine {
     /// As [`Engine::virtual_image`].
     pub async fn sum_pattern(&self, frames: &Frames) -> Result<PatternSum> {
         let chosen = self.frames.borrow().select(frames);
-        let input = self.context.storage_of("sum_pattern.chosen", &chosen)?;
         let pixels = self.layout.detector.pixels();
         let words = self
-            .ask(Product::SumPattern, 3 * pixels as usize, &input, Some(&chosen), |pass, request| {
+            .ask(Product::SumPattern, 3 * pixels as usize, &chosen, Some(&chosen), |pass, request| {
                 self.passes.sum_pattern.record(&self.context, pass, request, &self.layout);
             })
             .await?;
@@ -216,13 +215,12 @@ impl Engine {
 
     async fn count_sentinels(&self, so_far: &mut CensusSoFar, batches: &[Rc<Batch>]) -> Result<()> {
         let good: u32 = so_far.good.iter().map(|word| word.count_ones()).sum();
-        let input = self.context.storage_of("census.good", &so_far.good)?;
         let frames = self.frames.borrow().len() as usize;
         let answer = self
             .desks
-            .ask(&self.context, "census", (so_far.good.len() + frames) as u64, |pass, output| {
-                for batch in batches {
-                    let request = Request { shape: &self.shape, batch, input: &input, output };
+            .ask(&self.context, "census", &so_far.good, (so_far.good.len() + frames) as u64, |pass, place| {
+                for (number, batch) in (so_far.batches..).zip(batches) {
+                    let request = Request { shape: &self.shape, batch, number, place };
                     self.passes.census.record(&self.context, pass, request);
                 }
             })
@@ -245,9 +243,8 @@ impl Engine {
     /// As [`Engine::virtual_image`].
     pub async fn hash_frames(&self, frames: &[u32]) -> Result<Vec<Option<u64>>> {
         let (chosen, len) = (self.frames.borrow().decoded(frames), self.frames.borrow().len() as usize);
-        let input = self.context.storage_of("hash_frames.chosen", &chosen)?;
         let words = self
-            .ask(Product::HashFrames, 2 * len, &input, Some(&chosen), |pass, request| {
+            .ask(Product::HashFrames, 2 * len, &chosen, Some(&chosen), |pass, request| {
                 self.passes.hash_frames.record(&self.context, pass, request);
             })
             .await?;
@@ -297,16 +294,18 @@ impl Engine {
         &self,
         product: Product,
         words: usize,
-        input: &wgpu::Buffer,
+        input: &[u32],
         chosen: Option<&[u32]>,
         record: impl Fn(&mut wgpu::ComputePass<'_>, Request<'_>),
     ) -> Result<Vec<u32>> {
         let batches = self.batches.borrow().clone();
         let answer = self
             .desks
-            .ask(&self.context, product.name(), words as u64, |pass, output| {
-                for batch in batches.iter().filter(|batch| chosen.is_none_or(|chosen| batch.holds_any(chosen))) {
-                    record(pass, Request { shape: &self.shape, batch, input, output });
+            .ask(&self.context, product.name(), input, words as u64, |pass, place| {
+                for (number, batch) in batches.iter().enumerate() {
+                    if chosen.is_none_or(|chosen| batch.holds_any(chosen)) {
+                        record(pass, Request { shape: &self.shape, batch, number, place });
+                    }
                 }
             })
             .await?;

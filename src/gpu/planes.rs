@@ -1,5 +1,7 @@
 //! The resident frames on the GPU: batches of records (the form is that of [`crate::cpu::planes`]) and the
-//! four buffers that every pass over them binds first.
+//! buffers that every pass over them binds first.
+
+use std::cell::RefCell;
 
 use super::{
     context::Context,
@@ -46,7 +48,7 @@ impl FrameShape {
 
 /// The first bindings of a pass over resident frames, one input and one output after them.
 pub const BINDINGS: &[Binding] =
-    &[Binding::Uniform, Binding::Read, Binding::Read, Binding::Read, Binding::Read, Binding::Write];
+    &[Binding::Uniform, Binding::Read, Binding::Read, Binding::Read, Binding::Read, Binding::Read, Binding::Write];
 
 /// Frames that were decoded together; every buffer has exactly the size it needs.
 #[derive(Debug)]
@@ -93,27 +95,59 @@ impl Batch {
     }
 }
 
-/// One batch as the passes see it, with the input and the output of one request.
+/// The input and the output of a request, and what was bound to them so far.
+#[derive(Debug)]
+pub struct Place {
+    pub input: Buffer,
+    pub output: Buffer,
+    /// Batch number -> its bindings with these two.
+    bindings: RefCell<Vec<Option<wgpu::BindGroup>>>,
+}
+
+impl Place {
+    /// # Errors
+    /// As [`Context::buffer`].
+    pub fn new(context: &Context, input_bytes: u64, output_bytes: u64) -> Result<Self> {
+        use wgpu::BufferUsages as Usage;
+        let buffer =
+            |label: &str, bytes| context.buffer(label, bytes, Usage::STORAGE | Usage::COPY_SRC | Usage::COPY_DST);
+        let (input, output) = (buffer("place.input", input_bytes)?, buffer("place.output", output_bytes)?);
+        Ok(Self { input, output, bindings: RefCell::default() })
+    }
+}
+
+/// One batch as a pass sees it, with the place of one request. A place serves one pass.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
     /// Holds a [`FrameShape`].
     pub shape: &'a wgpu::Buffer,
     pub batch: &'a Batch,
-    pub input: &'a wgpu::Buffer,
-    pub output: &'a wgpu::Buffer,
+    /// Which of the batches that ever come to this place it is.
+    pub number: usize,
+    pub place: &'a Place,
 }
 
 impl Request<'_> {
     /// Dispatches `groups` workgroups of `pass` over the batch.
     pub fn run(&self, context: &Context, pass: &Pass, encoder: &mut wgpu::ComputePass<'_>, groups: u32) {
-        if self.batch.frames.is_empty() {
+        // A batch without a record has nothing to be asked for, and no quad to bind.
+        if self.batch.words.size() < QUAD_BYTES {
             return;
         }
-        let Batch { words, table, slots, .. } = self.batch;
-        let bindings = pass.bind(context, &[self.shape, words, table, slots, self.input, self.output]);
-        pass.dispatch(encoder, &bindings, groups);
+        let mut bindings = self.place.bindings.borrow_mut();
+        if bindings.len() <= self.number {
+            bindings.resize(self.number + 1, None);
+        }
+        let bound = bindings[self.number].get_or_insert_with(|| {
+            let Batch { words, table, slots, .. } = self.batch;
+            pass.bind(context, &[self.shape, words, words, table, slots, &self.place.input, &self.place.output])
+        });
+        pass.dispatch(encoder, bound, groups);
     }
 }
+
+/// Bytes of four words.
+const QUAD_BYTES: u64 = 16;
 
 /// Frames of a workgroup in the passes that give 32 lanes to a frame.
 pub const TEAMS: u32 = 2;

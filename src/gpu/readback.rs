@@ -9,7 +9,7 @@ use std::{
 use super::{context::Context, memory::Buffer};
 use crate::error::{Error, Kind, Result};
 
-/// A buffer that one submission fills and [`Readback::bytes`] then reads, as often as needed.
+/// A buffer that one submission fills and [`Readback::request`] then reads, as often as needed.
 #[derive(Debug)]
 pub struct Readback {
     buffer: Buffer,
@@ -28,25 +28,57 @@ impl Readback {
         encoder.copy_buffer_to_buffer(source, from, &self.buffer, to, bytes);
     }
 
-    /// The first `len` bytes, once everything submitted before has run. A native device is polled here;
-    /// a browser wakes the task by itself.
-    ///
-    /// # Errors
-    /// `Gpu` when the buffer cannot be mapped, e.g. because the device was lost.
-    pub async fn bytes(&self, context: &Context, len: u64) -> Result<Vec<u8>> {
-        let slice = self.buffer.slice(..len.next_multiple_of(4).min(self.buffer.size()));
-        let answer = Arc::new(Mutex::new(Answer::default()));
-        let told = answer.clone();
-        slice.map_async(wgpu::MapMode::Read, move |result| {
+    /// Asks for the first `len` bytes (a multiple of 4) as they will be when everything submitted before has run.
+    pub fn request(&self, len: u64) -> Requested<'_> {
+        let requested = Requested { buffer: &self.buffer, len, answer: Arc::default() };
+        let told = requested.answer.clone();
+        self.buffer.slice(..len.min(self.buffer.size())).map_async(wgpu::MapMode::Read, move |result| {
             let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
             told.result = Some(result);
             if let Some(waker) = told.waker.take() {
                 waker.wake();
             }
         });
+        requested
+    }
+
+    /// The first `len` bytes.
+    ///
+    /// # Errors
+    /// As [`Requested::words`].
+    pub async fn bytes(&self, context: &Context, len: u64) -> Result<Vec<u8>> {
+        let words = self.request(len.next_multiple_of(4)).words(context).await?;
+        let mut bytes = bytemuck::cast_slice(&words).to_vec();
+        bytes.truncate(len as usize);
+        Ok(bytes)
+    }
+
+    /// The first `len` words.
+    ///
+    /// # Errors
+    /// As [`Requested::words`].
+    pub async fn words(&self, context: &Context, len: u64) -> Result<Vec<u32>> {
+        self.request(4 * len).words(context).await
+    }
+}
+
+/// Bytes of a [`Readback`] that are on their way.
+#[derive(Debug)]
+pub struct Requested<'a> {
+    buffer: &'a Buffer,
+    len: u64,
+    answer: Arc<Mutex<Answer>>,
+}
+
+impl Requested<'_> {
+    /// All of them, as words. A native device is polled here; a browser wakes the task by itself.
+    ///
+    /// # Errors
+    /// `Gpu` when the buffer cannot be mapped, e.g. because the device was lost.
+    pub async fn words(self, context: &Context) -> Result<Vec<u32>> {
         context.device.poll(wgpu::PollType::wait_indefinitely()).map_err(map_error)?;
         poll_fn(|task| {
-            let mut answer = answer.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut answer = self.answer.lock().unwrap_or_else(PoisonError::into_inner);
             match answer.result.take() {
                 Some(result) => Poll::Ready(result),
                 None => {
@@ -57,19 +89,28 @@ impl Readback {
         })
         .await
         .map_err(map_error)?;
-        let mut bytes = slice.get_mapped_range().map_err(map_error)?.to_vec();
+        let mut words = vec![0; (self.len.min(self.buffer.size()) / 4) as usize];
+        copy_mapped(self.buffer, bytemuck::cast_slice_mut(&mut words))?;
         self.buffer.unmap();
-        bytes.truncate(len as usize);
-        Ok(bytes)
+        Ok(words)
     }
+}
 
-    /// The first `len` words.
-    ///
-    /// # Errors
-    /// As [`Readback::bytes`].
-    pub async fn words(&self, context: &Context, len: u64) -> Result<Vec<u32>> {
-        Ok(words_of(&self.bytes(context, 4 * len).await?))
-    }
+#[cfg(not(target_arch = "wasm32"))]
+fn copy_mapped(buffer: &Buffer, bytes: &mut [u8]) -> Result<()> {
+    let range = buffer.slice(..bytes.len() as u64).get_mapped_range().map_err(map_error)?;
+    bytes.copy_from_slice(&range);
+    Ok(())
+}
+
+/// wgpu's own view of a mapped range would be a second copy in wasm memory.
+#[cfg(target_arch = "wasm32")]
+fn copy_mapped(buffer: &Buffer, bytes: &mut [u8]) -> Result<()> {
+    let refused = || map_error("the buffer is not mapped");
+    let raw = buffer.as_webgpu().ok_or_else(refused)?;
+    let range = raw.get_mapped_range_with_f64_and_f64(0.0, bytes.len() as f64).map_err(|_| refused())?;
+    js_sys::Uint8Array::new(&range).copy_to(bytes);
+    Ok(())
 }
 
 impl Context {
@@ -97,18 +138,14 @@ impl Context {
     /// # Errors
     /// As [`Context::read_bytes`].
     pub async fn read_words(&self, buffer: &wgpu::Buffer, first: u64, len: u64) -> Result<Vec<u32>> {
-        Ok(words_of(&self.read_bytes(buffer, 4 * first, 4 * len).await?))
+        Ok(bytemuck::pod_collect_to_vec(&self.read_bytes(buffer, 4 * first, 4 * len).await?))
     }
 }
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Answer {
     result: Option<Result<(), wgpu::BufferAsyncError>>,
     waker: Option<Waker>,
-}
-
-fn words_of(bytes: &[u8]) -> Vec<u32> {
-    bytes.as_chunks().0.iter().map(|&word| u32::from_le_bytes(word)).collect()
 }
 
 fn map_error(error: impl std::fmt::Display) -> Error {

@@ -13,6 +13,7 @@ pub const SPEC: PassSpec = PassSpec {
         include_str!("../../shaders/shared/grid.wgsl"),
         include_str!("../../shaders/shared/u64.wgsl"),
         include_str!("../../shaders/shared/planes.wgsl"),
+        include_str!("../../shaders/shared/chosen.wgsl"),
         include_str!("../../shaders/sum_pattern.wgsl"),
     ),
     workgroup: 64,

@@ -12,6 +12,7 @@ pub const SPEC: PassSpec = PassSpec {
         include_str!("../../shaders/shared/grid.wgsl"),
         include_str!("../../shaders/shared/u64.wgsl"),
         include_str!("../../shaders/shared/planes.wgsl"),
+        include_str!("../../shaders/shared/four_words.wgsl"),
         include_str!("../../shaders/virtual_image.wgsl"),
     ),
     workgroup: 64,

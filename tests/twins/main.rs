@@ -38,6 +38,8 @@ twin_tests! {
     mutated_chunks_get_the_verdict_of_the_cpu
     a_batch_of_more_workgroups_than_a_row_holds
     a_decoder_used_again_forgets_the_last_batch
+    records_that_outgrow_their_arena_are_decoded_again
+    every_output_of_every_kernel_is_what_the_cpu_makes
     batches_are_as_large_as_the_limits_allow
 }
 
@@ -52,6 +54,7 @@ twin_tests! {
     products_of_96_by_96_i8_in_blocks_across_words_are_exact
     products_of_192_by_192_u16_are_exact
     products_of_192_by_192_i32_are_exact
+    products_of_planes_of_more_than_128_words_are_exact
     requests_under_way_together_do_not_disturb_each_other
     a_census_grows_with_the_batches
     a_pattern_of_more_workgroups_than_a_row_is_exact

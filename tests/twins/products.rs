@@ -32,6 +32,7 @@ pub async fn all(context: &Rc<Context>) -> Vec<(&'static str, Verdict)> {
         products_of_96_by_96_i8_in_blocks_across_words_are_exact
         products_of_192_by_192_u16_are_exact
         products_of_192_by_192_i32_are_exact
+        products_of_planes_of_more_than_128_words_are_exact
         requests_under_way_together_do_not_disturb_each_other
         a_census_grows_with_the_batches
         a_pattern_of_more_workgroups_than_a_row_is_exact
@@ -75,6 +76,11 @@ pub async fn products_of_192_by_192_u16_are_exact(context: &Rc<Context>) -> Verd
 
 pub async fn products_of_192_by_192_i32_are_exact(context: &Rc<Context>) -> Verdict {
     check(context, Sample::new(192, 192, Dtype::I32, 2048)).await
+}
+
+/// 256 words a plane, and 160 in the last block.
+pub async fn products_of_planes_of_more_than_128_words_are_exact(context: &Rc<Context>) -> Verdict {
+    check(context, Sample::new(96, 224, Dtype::U8, 8192)).await
 }
 
 /// Ten requests before the first answer.

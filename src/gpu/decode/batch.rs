@@ -1,7 +1,11 @@
 //! The shape of a batch, for all passes of a decode.
 
 use super::{super::Context, Method, Variant};
-use crate::{cpu::frame_headers::ChunkLayout, shape::FrameLayout, uniform};
+use crate::{
+    cpu::{frame_headers::ChunkLayout, planes},
+    shape::FrameLayout,
+    uniform,
+};
 
 uniform! {
     /// Shape of one batch, for all passes of a decode; see shaders/shared/batch.wgsl.
@@ -51,12 +55,7 @@ pub fn has_whole_spans(layout: &FrameLayout) -> bool {
 
 /// Words of a frame's records, should nothing shrink (the form is told in [`crate::cpu::planes`]).
 pub fn most_record_words(layout: &FrameLayout) -> u64 {
-    let words = |block| {
-        let (bits, plane_words) = (layout.dtype.bits(), layout.plane_words(block));
-        let maps = bits * plane_words.div_ceil(32).next_multiple_of(4);
-        u64::from(4 + maps + layout.block_words(block).next_multiple_of(4))
-    };
-    (0..layout.blocks()).map(words).sum()
+    (0..layout.blocks()).map(|block| u64::from(planes::most_record_words(layout, block))).sum()
 }
 
 /// The most frames of `layout` in one batch on this adapter: what a decode makes of them, should nothing shrink, fits

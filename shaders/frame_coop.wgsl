@@ -126,26 +126,40 @@ fn spread(word: u32, width: u32) -> u32 {
     return select(select(pair, word & 1u, width == 32u), four, width == 8u);
 }
 
+// Plane `plane` of the pixels from `first` on, in the lowest bits.
+fn plane_of(plane: u32, first: u32, plane_words: u32) -> u32 {
+    return atomicLoad(&bytes[plane * plane_words + (first >> 5u)]) >> (first & 31u);
+}
+
 // Word `index` of the pixels of a block, its planes `plane_words` words each.
 fn pixel_word(index: u32, plane_words: u32) -> u32 {
     let planes = batch.pixel_bytes * 8u;
     let width = output_bytes() * 8u;
-    let count = 32u / width;
-    let first = index * count;
+    let first = index * (32u / width);
     var value = 0u;
     var over = 0u;
     var sign = 0u;
-    for (var plane = 0u; plane < planes; plane++) {
-        let word = atomicLoad(&bytes[plane * plane_words + (first >> 5u)]) >> (first & 31u);
+    // Eight at a time: a software adapter counts the turns of all loops and stops at 65,535 of them.
+    for (var plane = 0u; plane < planes; plane += 8u) {
+        let p0 = plane_of(plane, first, plane_words);
+        let p1 = plane_of(plane + 1u, first, plane_words);
+        let p2 = plane_of(plane + 2u, first, plane_words);
+        let p3 = plane_of(plane + 3u, first, plane_words);
+        let p4 = plane_of(plane + 4u, first, plane_words);
+        let p5 = plane_of(plane + 5u, first, plane_words);
+        let p6 = plane_of(plane + 6u, first, plane_words);
+        let p7 = plane_of(plane + 7u, first, plane_words);
         if plane < width {
-            value |= spread(word, width) << plane;
+            let low = spread(p0, width) | (spread(p1, width) << 1u) | (spread(p2, width) << 2u) | (spread(p3, width) << 3u);
+            let high = spread(p4, width) | (spread(p5, width) << 1u) | (spread(p6, width) << 2u) | (spread(p7, width) << 3u);
+            value |= (low | (high << 4u)) << plane;
+        } else {
+            over |= p0 | p1 | p2 | p3 | p4 | p5 | p6;
         }
-        if OUTPUT != EXACT {
-            if batch.is_signed == 1u && plane + 1u == planes {
-                sign = word;
-            } else if plane >= width {
-                over |= word;
-            }
+        if batch.is_signed == 1u && plane + 8u == planes {
+            sign = p7;
+        } else if plane >= width {
+            over |= p7;
         }
     }
     if OUTPUT != EXACT {
@@ -154,10 +168,8 @@ fn pixel_word(index: u32, plane_words: u32) -> u32 {
             atomicAdd(&totals[0], countOneBits(outside));
         }
         if OUTPUT == U8_CLIP {
-            for (var i = 0u; i < 4u; i++) {
-                value |= select(0u, 255u << (8u * i), ((over >> i) & 1u) == 1u);
-                value &= select(0xFFFFFFFFu, ~(255u << (8u * i)), ((sign >> i) & 1u) == 1u);
-            }
+            value |= spread(over, 8u) * 255u;
+            value &= ~(spread(sign, 8u) * 255u);
         }
     }
     return value;

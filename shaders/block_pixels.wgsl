@@ -15,7 +15,7 @@
 /// Pixels outside 0 to 255, where 8 bits are written; failed frames.
 @group(0) @binding(5) var<storage, read_write> totals: array<atomic<u32>, 2>;
 /// Pixels, little-endian; those of failed blocks are left as they were.
-@group(0) @binding(6) var<storage, read_write> pixels: array<u32>;
+@group(0) @binding(6) var<storage, read_write> pixels: array<vec4u>;
 
 const WORKGROUP = 64u;
 /// Invocations that write a block together.
@@ -44,134 +44,150 @@ fn lane_word(block: Done, from_lane: u32, span: u32, place: u32) -> u32 {
 }
 
 // Exchanges the bits of `b` under `mask` with those of `a` that are `shift` above.
-fn exchange(a: ptr<function, u32>, b: ptr<function, u32>, shift: u32, mask: u32) {
-    let both = ((*a >> shift) ^ *b) & mask;
+fn exchange(a: ptr<function, vec4u>, b: ptr<function, vec4u>, shift: u32, mask: u32) {
+    let both = ((*a >> vec4u(shift)) ^ *b) & vec4u(mask);
     *b ^= both;
-    *a ^= both << shift;
+    *a ^= both << vec4u(shift);
 }
 
-// Transposes 8 planes of 32 pixels: byte j of word i becomes pixel 8 j + i.
-fn transpose8(
-    w0: ptr<function, u32>, w1: ptr<function, u32>, w2: ptr<function, u32>, w3: ptr<function, u32>,
-    w4: ptr<function, u32>, w5: ptr<function, u32>, w6: ptr<function, u32>, w7: ptr<function, u32>,
-) {
-    exchange(w0, w4, 4u, 0x0F0F0F0Fu);
-    exchange(w1, w5, 4u, 0x0F0F0F0Fu);
-    exchange(w2, w6, 4u, 0x0F0F0F0Fu);
-    exchange(w3, w7, 4u, 0x0F0F0F0Fu);
-    exchange(w0, w2, 2u, 0x33333333u);
-    exchange(w1, w3, 2u, 0x33333333u);
-    exchange(w4, w6, 2u, 0x33333333u);
-    exchange(w5, w7, 2u, 0x33333333u);
-    exchange(w0, w1, 1u, 0x55555555u);
-    exchange(w2, w3, 1u, 0x55555555u);
-    exchange(w4, w5, 1u, 0x55555555u);
-    exchange(w6, w7, 1u, 0x55555555u);
+/// Eight words: planes of 32 pixels each, or, transposed, in byte j of word i pixel 8 j + i.
+struct Eight {
+    low: vec4u,
+    high: vec4u,
 }
 
-// Bytes i of four words, from the low one up.
-fn bytes_of(a: u32, b: u32, c: u32, d: u32, i: u32) -> u32 {
-    let shift = i * 8u;
-    return ((a >> shift) & 255u) | (((b >> shift) & 255u) << 8u) | (((c >> shift) & 255u) << 16u) | ((d >> shift) << 24u);
+fn transposed(planes: Eight) -> Eight {
+    var a = planes.low;
+    var b = planes.high;
+    exchange(&a, &b, 4u, 0x0F0F0F0Fu);
+    // Words 0, 1, 4, 5 against 2, 3, 6, 7.
+    var c = vec4u(a.xy, b.xy);
+    var d = vec4u(a.zw, b.zw);
+    exchange(&c, &d, 2u, 0x33333333u);
+    // Words 0, 2, 4, 6 against 1, 3, 5, 7.
+    var e = vec4u(c.x, d.x, c.z, d.z);
+    var f = vec4u(c.y, d.y, c.w, d.w);
+    exchange(&e, &f, 1u, 0x55555555u);
+    return Eight(vec4u(e.x, f.x, e.y, f.y), vec4u(e.z, f.z, e.w, f.w));
 }
 
-// Writes 32 pixels of 8 bits that stand in transposed planes.
-fn write8(at: u32, a: vec4u, b: vec4u) {
-    for (var i = 0u; i < 4u; i++) {
-        pixels[at + 2u * i] = bytes_of(a.x, a.y, a.z, a.w, i);
-        pixels[at + 2u * i + 1u] = bytes_of(b.x, b.y, b.z, b.w, i);
+// Planes `plane` to `plane` + 7 of the pixels of word `place` of span `span` of a plane of `spans` spans.
+fn eight_planes(block: Done, from_lane: u32, plane: u32, spans: u32, span: u32, place: u32) -> Eight {
+    let first = plane * spans + span;
+    return Eight(
+        vec4u(
+            lane_word(block, from_lane, first, place),
+            lane_word(block, from_lane, first + spans, place),
+            lane_word(block, from_lane, first + 2u * spans, place),
+            lane_word(block, from_lane, first + 3u * spans, place),
+        ),
+        vec4u(
+            lane_word(block, from_lane, first + 4u * spans, place),
+            lane_word(block, from_lane, first + 5u * spans, place),
+            lane_word(block, from_lane, first + 6u * spans, place),
+            lane_word(block, from_lane, first + 7u * spans, place),
+        ),
+    );
+}
+
+// Byte `i` of each word.
+fn byte_of(words: vec4u, i: u32) -> vec4u {
+    return (words >> vec4u(8u * i)) & vec4u(255u);
+}
+
+fn packed8(bytes: vec4u) -> u32 {
+    return (bytes.x | (bytes.y << 8u)) | ((bytes.z << 16u) | (bytes.w << 24u));
+}
+
+// Writes 32 pixels of 8 bits from quad `to` on.
+fn write8(to: u32, x: Eight) {
+    pixels[to] = vec4u(
+        packed8(byte_of(x.low, 0u)), packed8(byte_of(x.high, 0u)), packed8(byte_of(x.low, 1u)), packed8(byte_of(x.high, 1u)),
+    );
+    pixels[to + 1u] = vec4u(
+        packed8(byte_of(x.low, 2u)), packed8(byte_of(x.high, 2u)), packed8(byte_of(x.low, 3u)), packed8(byte_of(x.high, 3u)),
+    );
+}
+
+// Writes pixels 8 i to 8 i + 7 of 32 of 16 bits.
+fn write16(to: u32, i: u32, x: Eight, y: Eight) {
+    let low = byte_of(x.low, i) | (byte_of(y.low, i) << vec4u(8u));
+    let high = byte_of(x.high, i) | (byte_of(y.high, i) << vec4u(8u));
+    pixels[to + i] = vec4u(
+        low.x | (low.y << 16u), low.z | (low.w << 16u), high.x | (high.y << 16u), high.z | (high.w << 16u),
+    );
+}
+
+// Writes pixels 8 i to 8 i + 7 of 32 of 32 bits.
+fn write32(to: u32, i: u32, x: Eight, y: Eight, z: Eight, w: Eight) {
+    pixels[to + 2u * i] = (byte_of(x.low, i) | (byte_of(y.low, i) << vec4u(8u)))
+        | ((byte_of(z.low, i) << vec4u(16u)) | (byte_of(w.low, i) << vec4u(24u)));
+    pixels[to + 2u * i + 1u] = (byte_of(x.high, i) | (byte_of(y.high, i) << vec4u(8u)))
+        | ((byte_of(z.high, i) << vec4u(16u)) | (byte_of(w.high, i) << vec4u(24u)));
+}
+
+// Bits of the pixels that any of seven planes has, and of all eight.
+fn any_of_seven(planes: Eight) -> u32 {
+    return (planes.low.x | planes.low.y | planes.low.z | planes.low.w) | (planes.high.x | planes.high.y | planes.high.z);
+}
+
+// The lower 8 planes of the same pixels, clipped if that is wanted. Counts the pixels outside 0 to 255.
+fn to_8_bits(block: Done, from_lane: u32, spans: u32, span: u32, place: u32) -> Eight {
+    var lower = eight_planes(block, from_lane, 0u, spans, span, place);
+    var over = 0u;
+    var top = lower.high.w;
+    for (var plane = 8u; plane < PLANES; plane += 8u) {
+        let upper = eight_planes(block, from_lane, plane, spans, span, place);
+        over |= any_of_seven(upper);
+        top = upper.high.w;
+        if plane + 8u < PLANES {
+            over |= top;
+        }
     }
+    var sign = 0u;
+    if batch.is_signed == 1u {
+        sign = top;
+    } else if PLANES > 8u {
+        over |= top;
+    }
+    let outside = over | sign;
+    if outside != 0u {
+        atomicAdd(&totals[0], countOneBits(outside));
+    }
+    if OUTPUT == U8_CLIP {
+        lower.low = (lower.low | vec4u(over)) & vec4u(~sign);
+        lower.high = (lower.high | vec4u(over)) & vec4u(~sign);
+    }
+    return lower;
 }
 
-// Invocation `member` of a team writes its part of the block whose pixels begin at word `to`.
-fn write_block(block: Done, from_lane: u32, to: u32, planes: u32, spans: u32, copier: u32) {
+// Invocation `place` of a team writes its part of the block whose pixels begin at word `to`.
+fn write_block(block: Done, from_lane: u32, to: u32, spans: u32, place: u32) {
     for (var span = 0u; span < spans; span++) {
-        // 32 pixels, those of word `copier` of this span of each plane.
-        var a = vec4u();
-        var b = vec4u();
-        var over = 0u;
-        var sign = 0u;
-        for (var plane = 0u; plane < planes; plane += 8u) {
-            let first = plane * spans + span;
-            var w0 = lane_word(block, from_lane, first, copier);
-            var w1 = lane_word(block, from_lane, first + spans, copier);
-            var w2 = lane_word(block, from_lane, first + 2u * spans, copier);
-            var w3 = lane_word(block, from_lane, first + 3u * spans, copier);
-            var w4 = lane_word(block, from_lane, first + 4u * spans, copier);
-            var w5 = lane_word(block, from_lane, first + 5u * spans, copier);
-            var w6 = lane_word(block, from_lane, first + 6u * spans, copier);
-            var w7 = lane_word(block, from_lane, first + 7u * spans, copier);
-            if OUTPUT != EXACT && plane > 0u {
-                over |= (w0 | w1) | (w2 | w3) | (w4 | w5) | w6;
-                if batch.is_signed == 1u && plane + 8u == planes {
-                    sign = w7;
-                } else {
-                    over |= w7;
-                }
-                continue;
-            }
-            if OUTPUT != EXACT {
-                a = vec4u(w0, w1, w2, w3);
-                b = vec4u(w4, w5, w6, w7);
-                continue;
-            }
-            transpose8(&w0, &w1, &w2, &w3, &w4, &w5, &w6, &w7);
-            let word = to + (span * 32u + copier) * planes;
-            if planes == 8u {
-                write8(word, vec4u(w0, w1, w2, w3), vec4u(w4, w5, w6, w7));
-            } else if planes == 16u && plane == 0u {
-                a = vec4u(w0, w1, w2, w3);
-                b = vec4u(w4, w5, w6, w7);
-            } else if planes == 16u {
-                let c = vec4u(w0, w1, w2, w3);
-                let d = vec4u(w4, w5, w6, w7);
-                for (var i = 0u; i < 4u; i++) {
-                    let shift = 8u * i;
-                    let even = ((a >> vec4u(shift)) & vec4u(255u)) | (((c >> vec4u(shift)) & vec4u(255u)) << vec4u(8u));
-                    let odd = ((b >> vec4u(shift)) & vec4u(255u)) | (((d >> vec4u(shift)) & vec4u(255u)) << vec4u(8u));
-                    pixels[word + 4u * i] = even.x | (even.y << 16u);
-                    pixels[word + 4u * i + 1u] = even.z | (even.w << 16u);
-                    pixels[word + 4u * i + 2u] = odd.x | (odd.y << 16u);
-                    pixels[word + 4u * i + 3u] = odd.z | (odd.w << 16u);
-                }
-            } else {
-                // A byte of each of the 32 pixels; the others come with the next planes.
-                let c = vec4u(w0, w1, w2, w3);
-                let d = vec4u(w4, w5, w6, w7);
-                for (var i = 0u; i < 4u; i++) {
-                    let byte_c = ((c >> vec4u(8u * i)) & vec4u(255u)) << vec4u(plane);
-                    let byte_d = ((d >> vec4u(8u * i)) & vec4u(255u)) << vec4u(plane);
-                    for (var k = 0u; k < 4u; k++) {
-                        let at = word + 8u * i + k;
-                        pixels[at] = select(pixels[at], 0u, plane == 0u) | byte_c[k];
-                        pixels[at + 4u] = select(pixels[at + 4u], 0u, plane == 0u) | byte_d[k];
-                    }
-                }
-            }
-        }
+        let first = to / 4u + (span * 32u + place) * output_bytes() * 2u;
         if OUTPUT != EXACT {
-            if batch.is_signed == 1u && planes == 8u {
-                sign = b.w;
-            }
-            let outside = over | sign;
-            if outside != 0u {
-                atomicAdd(&totals[0], countOneBits(outside));
-            }
-            if OUTPUT == U8_CLIP {
-                a = (a | vec4u(over)) & vec4u(~sign);
-                b = (b | vec4u(over)) & vec4u(~sign);
-            }
-            var w0 = a.x;
-            var w1 = a.y;
-            var w2 = a.z;
-            var w3 = a.w;
-            var w4 = b.x;
-            var w5 = b.y;
-            var w6 = b.z;
-            var w7 = b.w;
-            transpose8(&w0, &w1, &w2, &w3, &w4, &w5, &w6, &w7);
-            write8(to + (span * 32u + copier) * 8u, vec4u(w0, w1, w2, w3), vec4u(w4, w5, w6, w7));
+            write8(first, transposed(to_8_bits(block, from_lane, spans, span, place)));
+            continue;
         }
+        let x = transposed(eight_planes(block, from_lane, 0u, spans, span, place));
+        if PLANES == 8u {
+            write8(first, x);
+            continue;
+        }
+        let y = transposed(eight_planes(block, from_lane, 8u, spans, span, place));
+        if PLANES == 16u {
+            write16(first, 0u, x, y);
+            write16(first, 1u, x, y);
+            write16(first, 2u, x, y);
+            write16(first, 3u, x, y);
+            continue;
+        }
+        let z = transposed(eight_planes(block, from_lane, 16u, spans, span, place));
+        let w = transposed(eight_planes(block, from_lane, 24u, spans, span, place));
+        write32(first, 0u, x, y, z, w);
+        write32(first, 1u, x, y, z, w);
+        write32(first, 2u, x, y, z, w);
+        write32(first, 3u, x, y, z, w);
     }
 }
 
@@ -185,7 +201,6 @@ fn main(
     let first_lane = id * WORKGROUP;
     member = invocation;
     lane = (first_lane + invocation) * LANE_WORDS;
-    let planes = batch.pixel_bytes * 8u;
     let parts = (batch.frames + WORKGROUP - 1u) / WORKGROUP * batch.lz4_blocks;
     for (var part = id; part < parts; part += groups.x * groups.y) {
         let block = part % batch.lz4_blocks;
@@ -193,7 +208,7 @@ fn main(
         let slot = first_slot + invocation;
         let size = select(batch.block_bytes, batch.last_bytes, block + 1u == batch.lz4_blocks);
         // Spans of a plane.
-        let spans = size / SPAN_BYTES / planes;
+        let spans = size / SPAN_BYTES / PLANES;
         var is_decoded = false;
         if slot < batch.frames {
             let found = blocks[slot * batch.lz4_blocks + block];
@@ -212,7 +227,7 @@ fn main(
         for (var i = invocation / TEAM; i < WORKGROUP; i += WORKGROUP / TEAM) {
             if done[i].is_decoded {
                 let to = (first_slot + i) * output_words(batch.frame_bytes) + block * output_words(batch.block_bytes);
-                write_block(done[i], (first_lane + i) * LANE_WORDS, to, planes, spans, invocation % TEAM);
+                write_block(done[i], (first_lane + i) * LANE_WORDS, to, spans, invocation % TEAM);
             }
         }
         // The lanes have been read and may be written again.

@@ -21,35 +21,9 @@ const WORKGROUP = 64u;
 const BLOCKS_EACH = 0u;
 const ENDLESS = 0x40000000u;
 const COMPLETE = 255u;
+const MAX_SEQUENCES = 2100u;
 
 var<workgroup> bytes: array<atomic<u32>, 2048>;
-
-/// A length and the input behind it.
-struct Length {
-    bytes: u32,
-    input: u32,
-    runs_over: bool,
-}
-
-// Adds the extension bytes of a length: 255 means that another one follows.
-fn extended(nibble: u32, input: u32, end: u32) -> Length {
-    var length = Length(nibble, input, false);
-    if nibble == 15u {
-        loop {
-            if length.input >= end {
-                length.runs_over = true;
-                break;
-            }
-            let more = compressed_byte(length.input);
-            length.input += 1u;
-            length.bytes = min(length.bytes + more, ENDLESS);
-            if more != 255u {
-                break;
-            }
-        }
-    }
-    return length;
-}
 
 fn put_byte(at: u32, value: u32) {
     atomicOr(&bytes[at >> 2u], value << ((at & 3u) * 8u));
@@ -63,51 +37,68 @@ fn byte_at(at: u32) -> u32 {
 fn decode(begin: u32, end: u32, size: u32, member: u32) -> u32 {
     var input = begin;
     var output = 0u;
+    var state = SHORT_OUTPUT;
     // A sequence makes 4 bytes at least or is the last: the bound is never met.
-    for (var sequence = 0u; sequence <= size; sequence++) {
+    for (var sequence = 0u; sequence < MAX_SEQUENCES; sequence++) {
         if input >= end {
-            return select(INPUT_OVERRUN, SHORT_OUTPUT, output < size);
+            state = select(INPUT_OVERRUN, SHORT_OUTPUT, output < size);
+            break;
         }
         let token = compressed_byte(input);
-        let literals = extended(token >> 4u, input + 1u, end);
-        input = literals.input;
-        if literals.runs_over || literals.bytes > end - input {
-            return INPUT_OVERRUN;
+        input++;
+        var literals = token >> 4u;
+        if literals == 15u {
+            loop {
+                if input >= end {
+                    literals = ENDLESS;
+                    break;
+                }
+                let more = compressed_byte(input);
+                input++;
+                literals = min(literals + more, ENDLESS);
+                if more != 255u {
+                    break;
+                }
+            }
         }
-        if literals.bytes > size - output {
-            return select(TRAILING_INPUT, OUTPUT_OVERRUN, output < size);
+        if literals > min(end - input, size - output) {
+            let too_many = select(OUTPUT_OVERRUN, TRAILING_INPUT, output == size);
+            state = select(too_many, INPUT_OVERRUN, literals > end - input);
+            break;
         }
-        for (var i = member; i < literals.bytes; i += WORKGROUP) {
+        for (var i = member; i < literals; i += WORKGROUP) {
             put_byte(output + i, compressed_byte(input + i));
         }
-        input += literals.bytes;
-        output += literals.bytes;
+        input += literals;
+        output += literals;
         // The literals are there.
         workgroupBarrier();
-        if input == end {
-            return select(SHORT_OUTPUT, COMPLETE, output == size);
-        }
-        if output == size {
-            return TRAILING_INPUT;
-        }
-        if end - input < 2u {
-            return INPUT_OVERRUN;
+        if end - input < 2u || output == size {
+            let is_full = output == size;
+            state = select(select(INPUT_OVERRUN, TRAILING_INPUT, is_full), select(SHORT_OUTPUT, COMPLETE, is_full), input == end);
+            break;
         }
         let offset = compressed_byte(input) | (compressed_byte(input + 1u) << 8u);
-        let length = extended(token & 15u, input + 2u, end);
-        input = length.input;
-        if offset == 0u {
-            return OFFSET_ZERO;
+        input += 2u;
+        var count = (token & 15u) + 4u;
+        if count == 19u {
+            loop {
+                if input >= end {
+                    count = ENDLESS + 1u;
+                    break;
+                }
+                let more = compressed_byte(input);
+                input++;
+                count = min(count + more, ENDLESS);
+                if more != 255u {
+                    break;
+                }
+            }
         }
-        if offset > output {
-            return OFFSET_BEFORE_BLOCK;
-        }
-        if length.runs_over {
-            return INPUT_OVERRUN;
-        }
-        let count = length.bytes + 4u;
-        if count > size - output {
-            return OUTPUT_OVERRUN;
+        if offset - 1u >= output || count > size - output {
+            let too_long = select(OUTPUT_OVERRUN, INPUT_OVERRUN, count > ENDLESS);
+            state = select(select(too_long, OFFSET_BEFORE_BLOCK, offset > output), OFFSET_ZERO, offset == 0u);
+            break;
         }
         for (var i = member; i < count; i += WORKGROUP) {
             put_byte(output + i, byte_at(output - offset + i % offset));
@@ -116,14 +107,22 @@ fn decode(begin: u32, end: u32, size: u32, member: u32) -> u32 {
         // The match is there.
         workgroupBarrier();
     }
-    return SHORT_OUTPUT;
+    return state;
 }
 
-// The lowest bits of `word`, one to each pixel of `width` bits.
-fn spread(word: u32, width: u32) -> u32 {
-    let pair = (word & 1u) | ((word & 2u) << 15u);
-    let four = (word & 1u) | ((word & 2u) << 7u) | ((word & 4u) << 14u) | ((word & 8u) << 21u);
-    return select(select(pair, word & 1u, width == 32u), four, width == 8u);
+// Bits of a pixel that is written, and pixels of a word.
+const WIDTH = select(8u, PLANES, OUTPUT == EXACT);
+const EACH = 32u / WIDTH;
+
+// The lowest bits of `word`, one to each pixel.
+fn spread(word: u32) -> u32 {
+    if WIDTH == 32u {
+        return word & 1u;
+    }
+    if WIDTH == 16u {
+        return (word & 1u) | ((word & 2u) << 15u);
+    }
+    return ((word & 1u) | ((word & 2u) << 7u)) | (((word & 4u) << 14u) | ((word & 8u) << 21u));
 }
 
 // Plane `plane` of the pixels from `first` on, in the lowest bits.
@@ -133,14 +132,12 @@ fn plane_of(plane: u32, first: u32, plane_words: u32) -> u32 {
 
 // Word `index` of the pixels of a block, its planes `plane_words` words each.
 fn pixel_word(index: u32, plane_words: u32) -> u32 {
-    let planes = batch.pixel_bytes * 8u;
-    let width = output_bytes() * 8u;
-    let first = index * (32u / width);
+    let first = index * EACH;
     var value = 0u;
     var over = 0u;
     var sign = 0u;
     // Eight at a time: a software adapter counts the turns of all loops and stops at 65,535 of them.
-    for (var plane = 0u; plane < planes; plane += 8u) {
+    for (var plane = 0u; plane < PLANES; plane += 8u) {
         let p0 = plane_of(plane, first, plane_words);
         let p1 = plane_of(plane + 1u, first, plane_words);
         let p2 = plane_of(plane + 2u, first, plane_words);
@@ -149,16 +146,16 @@ fn pixel_word(index: u32, plane_words: u32) -> u32 {
         let p5 = plane_of(plane + 5u, first, plane_words);
         let p6 = plane_of(plane + 6u, first, plane_words);
         let p7 = plane_of(plane + 7u, first, plane_words);
-        if plane < width {
-            let low = spread(p0, width) | (spread(p1, width) << 1u) | (spread(p2, width) << 2u) | (spread(p3, width) << 3u);
-            let high = spread(p4, width) | (spread(p5, width) << 1u) | (spread(p6, width) << 2u) | (spread(p7, width) << 3u);
+        if plane < WIDTH {
+            let low = spread(p0) | (spread(p1) << 1u) | (spread(p2) << 2u) | (spread(p3) << 3u);
+            let high = spread(p4) | (spread(p5) << 1u) | (spread(p6) << 2u) | (spread(p7) << 3u);
             value |= (low | (high << 4u)) << plane;
         } else {
             over |= p0 | p1 | p2 | p3 | p4 | p5 | p6;
         }
-        if batch.is_signed == 1u && plane + 8u == planes {
+        if batch.is_signed == 1u && plane + 8u == PLANES {
             sign = p7;
-        } else if plane >= width {
+        } else if plane >= WIDTH {
             over |= p7;
         }
     }
@@ -168,8 +165,8 @@ fn pixel_word(index: u32, plane_words: u32) -> u32 {
             atomicAdd(&totals[0], countOneBits(outside));
         }
         if OUTPUT == U8_CLIP {
-            value |= spread(over, 8u) * 255u;
-            value &= ~(spread(sign, 8u) * 255u);
+            value |= spread(over) * 255u;
+            value &= ~(spread(sign) * 255u);
         }
     }
     return value;
@@ -204,7 +201,7 @@ fn main(
         workgroupBarrier();
         if end == COMPLETE {
             let to = slot * output_words(batch.frame_bytes) + block * output_words(batch.block_bytes);
-            let plane_words = size / (32u * batch.pixel_bytes);
+            let plane_words = size / 4u / PLANES;
             for (var i = invocation; i < output_words(size); i += WORKGROUP) {
                 pixels[to + i] = pixel_word(i, plane_words);
             }

@@ -7,13 +7,15 @@ const U8_CLIP = 1u;
 /// The lower 8 bits.
 const U8_LOW = 2u;
 const OUTPUT = 0u;
+/// Bits of a stored pixel.
+const PLANES = 16u;
 
 // Bytes of a pixel that is written.
 fn output_bytes() -> u32 {
-    return select(1u, batch.pixel_bytes, OUTPUT == EXACT);
+    return select(1u, PLANES / 8u, OUTPUT == EXACT);
 }
 
-// Words of a frame that is written, and of a full block.
+// Words that are written for so many bytes of planes.
 fn output_words(bytes: u32) -> u32 {
-    return bytes / batch.pixel_bytes * output_bytes() / 4u;
+    return bytes * 8u / PLANES * output_bytes() / 4u;
 }

@@ -4,7 +4,7 @@ use super::{
     Binding, Buffer, Context, Pass, PassSpec,
     decode::{Batch, Framing},
 };
-use crate::cpu::block_pixels::PixelOutput;
+use crate::{cpu::block_pixels::PixelOutput, shape::Dtype};
 
 pub const SPEC: PassSpec = PassSpec {
     name: "block_pixels",
@@ -33,8 +33,9 @@ pub struct BlockPixels(Pass);
 
 impl BlockPixels {
     /// With `workgroup` invocations in a workgroup, one of [`super::block_records::WORKGROUPS`].
-    pub fn new(context: &Context, workgroup: u32, output: PixelOutput) -> Self {
-        let constants = [("WORKGROUP", SPEC.workgroup, workgroup), ("OUTPUT", 0, output as u32)];
+    pub fn new(context: &Context, workgroup: u32, dtype: Dtype, output: PixelOutput) -> Self {
+        let constants =
+            [("WORKGROUP", SPEC.workgroup, workgroup), ("OUTPUT", 0, output as u32), ("PLANES", 16, dtype.bits())];
         Self(Pass::with_constants(context, &SPEC, &constants))
     }
 

@@ -4,7 +4,7 @@ use super::{
     Binding, Buffer, Context, Pass, PassSpec,
     decode::{Batch, Framing},
 };
-use crate::cpu::block_pixels::PixelOutput;
+use crate::{cpu::block_pixels::PixelOutput, shape::Dtype};
 
 pub const SPEC: PassSpec = PassSpec {
     name: "frame_coop",
@@ -32,10 +32,11 @@ pub struct FrameCoop {
 impl FrameCoop {
     /// With `workgroup` invocations in a workgroup, one of [`WORKGROUPS`], and a workgroup for each block where
     /// `is_block_each`, else for each frame.
-    pub fn new(context: &Context, workgroup: u32, output: PixelOutput, is_block_each: bool) -> Self {
+    pub fn new(context: &Context, workgroup: u32, dtype: Dtype, output: PixelOutput, is_block_each: bool) -> Self {
         let constants = [
             ("WORKGROUP", SPEC.workgroup, workgroup),
             ("OUTPUT", 0, output as u32),
+            ("PLANES", 16, dtype.bits()),
             ("BLOCKS_EACH", 0, u32::from(is_block_each)),
         ];
         Self { pass: Pass::with_constants(context, &SPEC, &constants), is_block_each }

@@ -21,7 +21,7 @@ use crate::{
     cpu::block_pixels::PixelOutput,
     engine::{FrameFault, Slot},
     error::{Error, Kind, Result},
-    shape::FrameLayout,
+    shape::{Dtype, FrameLayout},
 };
 
 pub use batch::{Batch, has_whole_spans, max_batch_frames};
@@ -142,7 +142,7 @@ impl Decoded {
 #[derive(Debug, Default)]
 struct Kit {
     records: RefCell<Vec<(u32, Rc<records::Passes>)>>,
-    pixels: RefCell<Vec<((Method, PixelOutput), Rc<pixels::Passes>)>>,
+    pixels: RefCell<Vec<((Method, Dtype, PixelOutput), Rc<pixels::Passes>)>>,
     dense: RefCell<Option<Rc<dense::Passes>>>,
 }
 
@@ -158,13 +158,19 @@ impl Kit {
         Ok(passes)
     }
 
-    async fn pixels(&self, context: &Context, method: Method, output: PixelOutput) -> Result<Rc<pixels::Passes>> {
-        let key = (method, output);
+    async fn pixels(
+        &self,
+        context: &Context,
+        method: Method,
+        dtype: Dtype,
+        output: PixelOutput,
+    ) -> Result<Rc<pixels::Passes>> {
+        let key = (method, dtype, output);
         let kept = self.pixels.borrow().iter().find(|(of, _)| *of == key).map(|(_, passes)| passes.clone());
         if let Some(passes) = kept {
             return Ok(passes);
         }
-        let make = || pixels::Passes::new(context, method, output).map(Rc::new).ok_or_else(|| no_pixels(method));
+        let make = || pixels::Passes::new(context, method, dtype, output).map(Rc::new).ok_or_else(|| no_pixels(method));
         let passes = context.guarded("decode.passes", make).await?;
         self.pixels.borrow_mut().push((key, passes.clone()));
         Ok(passes)
@@ -256,7 +262,7 @@ impl Decoder {
             }
             Variant::Team => Chain::Dense(dense::Dense::new(kit.dense(context).await?, layout, batch_frames)),
             Variant::FrameCoop | Variant::BlockCoop => {
-                let passes = kit.pixels(context, method, PixelOutput::Exact).await?;
+                let passes = kit.pixels(context, method, layout.dtype, PixelOutput::Exact).await?;
                 let dense = dense::Dense::new(kit.dense(context).await?, layout, batch_frames);
                 Chain::Pixels(pixels::Pixels::new(passes, layout, batch_frames), dense)
             }

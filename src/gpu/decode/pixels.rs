@@ -15,7 +15,12 @@ use super::{
     lanes::Lanes,
     pass_of,
 };
-use crate::{cpu::block_pixels::PixelOutput, engine::Slot, error::Result, shape::FrameLayout};
+use crate::{
+    cpu::block_pixels::PixelOutput,
+    engine::Slot,
+    error::Result,
+    shape::{Dtype, FrameLayout},
+};
 
 #[derive(Debug)]
 enum Kernel {
@@ -34,12 +39,12 @@ pub struct Passes {
 
 impl Passes {
     /// `None` for a variant that makes no pixels.
-    pub fn new(context: &Context, method: Method, output: PixelOutput) -> Option<Self> {
+    pub fn new(context: &Context, method: Method, dtype: Dtype, output: PixelOutput) -> Option<Self> {
         let Method { variant, workgroup } = method;
         let kernel = match variant {
-            Variant::Lane => Kernel::Lane(BlockPixels::new(context, workgroup, output)),
+            Variant::Lane => Kernel::Lane(BlockPixels::new(context, workgroup, dtype, output)),
             Variant::FrameCoop | Variant::BlockCoop => {
-                Kernel::Coop(FrameCoop::new(context, workgroup, output, variant == Variant::BlockCoop))
+                Kernel::Coop(FrameCoop::new(context, workgroup, dtype, output, variant == Variant::BlockCoop))
             }
             Variant::Team => return None,
         };

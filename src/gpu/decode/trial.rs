@@ -134,7 +134,7 @@ impl Trial {
         let batch_frames = longest.div_ceil(longest.div_ceil(most.max(1)).max(1)).max(1);
         let runner = match output {
             Output::Pixels(output) => {
-                let passes = kit.pixels(context, method, output).await?;
+                let passes = kit.pixels(context, method, layout.dtype, output).await?;
                 Runner::Pixels(pixels::Pixels::new(passes, layout, batch_frames))
             }
             Output::Planes if method.variant == Variant::Lane => {

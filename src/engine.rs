@@ -168,6 +168,8 @@ pub enum ChunkFault {
     Filter = 11,
     /// Its bytes could not be read.
     Unread = 12,
+    /// A count of 64 bits does not fit into 32.
+    ValueRange = 13,
 }
 
 impl FrameFault {
@@ -199,6 +201,7 @@ impl ChunkFault {
             Self::TrailingInput => "bytes are left after the block",
             Self::Filter => "a filter or checksum failed",
             Self::Unread => "its bytes could not be read",
+            Self::ValueRange => "a count does not fit into 32 bits",
         }
     }
 
@@ -218,6 +221,7 @@ impl ChunkFault {
             TrailingInput,
             Filter,
             Unread,
+            ValueRange,
         ];
         faults.into_iter().find(|&fault| fault as u32 == code)
     }

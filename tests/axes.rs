@@ -178,7 +178,7 @@ fn all_datasets_are_listed_with_shape_type_filters_and_fitness() -> Outcome {
             "1 /big/cube [3, 4, 8, 8] <u2 contiguous [] fits",
             "1 /big/dark [20, 8, 8] <u2 chunks of 5 × 8 × 8 [shuffle, deflate] fits",
             "0 /bzip2 [3, 4, 5] <u2 chunks of 1 × 4 × 5 [bzip2] unsupported_filter:307",
-            "0 /five [1, 1, 1, 2, 2] |u1 contiguous [] no_image_data",
+            "0 /five [1, 1, 1, 2, 2] |u1 contiguous [] fits",
             "0 /label [] text contiguous [] no_image_data",
             "0 /names [2] |S4 contiguous [] no_image_data",
             "0 /pairs [4, 4] compound contiguous [] unsupported_dtype:compound",

@@ -9,6 +9,7 @@ use std::{
     env, fs,
     ops::Range,
     path::{Path, PathBuf},
+    process::Command,
 };
 
 use planescope::{
@@ -25,6 +26,19 @@ type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
 #[test]
 fn every_fixture_is_read_as_expected() -> Outcome {
     compare_folder("PLANESCOPE_FIXTURES")
+}
+
+/// Files of further kinds, made by `tests/data/kinds/make_files.py` with the Python that `PLANESCOPE_PYTHON` names.
+#[test]
+fn files_of_further_kinds_are_read_as_expected() -> Outcome {
+    let Some(python) = env::var_os("PLANESCOPE_PYTHON") else {
+        eprintln!("skipped: PLANESCOPE_PYTHON is not set");
+        return Ok(());
+    };
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("kinds");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/kinds/make_files.py");
+    assert!(Command::new(python).arg(script).arg(&folder).status()?.success(), "make_files.py failed");
+    compare_cases(&folder)
 }
 
 #[test]
@@ -75,16 +89,21 @@ fn compare_folder(variable: &str) -> Outcome {
         eprintln!("skipped: {variable} is not set");
         return Ok(());
     };
+    println!("{variable}");
+    compare_cases(&folder)
+}
+
+fn compare_cases(folder: &Path) -> Outcome {
     let expected: Value = serde_json::from_slice(&fs::read(folder.join("expected.json"))?)?;
     let cases = expected["cases"].as_object().ok_or("expected.json has no cases")?;
     let mut differences = Vec::new();
     for (name, case) in cases {
         // A folder with one case may hold the files itself.
-        let files = [folder.join(name), folder.clone()].into_iter().find(|place| place.is_dir()).unwrap_or_default();
+        let files = [folder.join(name), folder.to_owned()].into_iter().find(|place| place.is_dir()).unwrap_or_default();
         let found = report(&files, case)?;
         differences.extend(compare(case, &found).into_iter().map(|difference| format!("{name}: {difference}")));
     }
-    println!("{} cases of {variable}", cases.len());
+    println!("{} cases", cases.len());
     assert!(differences.is_empty(), "{} differences:\n{}", differences.len(), differences.join("\n"));
     Ok(())
 }
@@ -105,11 +124,19 @@ fn compare(case: &Value, found: &Value) -> Vec<String> {
     }
     let about_the_case = ["what", "why", "files", "or_error", "or_ok"];
     let keys = case.as_object().into_iter().flatten().filter(|(key, _)| !about_the_case.contains(&key.as_str()));
-    let differs = keys.filter(|(key, value)| found.get(key.as_str()).unwrap_or(&Value::Null) != *value);
+    let differs = keys.filter(|(key, value)| !is_same(value, found.get(key.as_str()).unwrap_or(&Value::Null)));
     let mut differences: Vec<String> =
         differs.map(|(key, value)| format!("{key}: expected {value}, found {}", found[key])).collect();
     if found["message"].as_str().is_none_or(str::is_empty) {
         differences.push("no message".to_owned());
     }
     differences
+}
+
+/// Equal; scales up to rounding.
+fn is_same(expected: &Value, found: &Value) -> bool {
+    match (expected.as_f64().filter(|_| expected.is_f64()), found.as_f64()) {
+        (Some(expected), Some(found)) => (expected - found).abs() <= 1e-12 * expected.abs(),
+        _ => expected == found,
+    }
 }

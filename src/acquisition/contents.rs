@@ -101,7 +101,7 @@ pub fn check(place: &str, dataset: &Dataset) -> Result<()> {
         let found = format!("{} {}", dims.len(), if dims.len() == 1 { "axis" } else { "axes" });
         return Err(Error::new(Kind::File, "no_image_data", "Not patterns")
             .at(place)
-            .expected("2 to 4 axes")
+            .expected("2 to 4 axes, or chunks that follow one another")
             .found(found));
     };
     if dataset.datatype.pixel().is_none() {
@@ -188,7 +188,7 @@ impl List<'_, '_> {
 
     fn describe(&self, path: &str, dataset: &Dataset) -> Described {
         Described {
-            dims: dataset.space.dims.clone(),
+            dims: dataset.stored_dims().to_vec(),
             dtype: dataset.datatype.numpy(),
             layout: match &dataset.layout {
                 Layout::Contiguous { .. } => "contiguous".to_owned(),

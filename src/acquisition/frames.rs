@@ -7,6 +7,7 @@ use std::{collections::BTreeMap, ops::Range};
 
 use super::{
     Acquisition, FrameChunk, Storage,
+    narrow::narrowed,
     store::NoPiece,
     tiles::{Placement, Tiles},
 };
@@ -244,7 +245,9 @@ fn decode_batch(
             for (row, col) in
                 range(placement.rows, 2).flat_map(|row| range(placement.cols, 3).map(move |col| (row, col)))
             {
-                match store.decode(source, [a, b, row, col]) {
+                let piece = store.decode(source, [a, b, row, col]);
+                let narrow = |piece| narrowed(piece, store.element_bytes, set.dtype);
+                match piece.and_then(|piece| narrow(piece).map_err(|fault| NoPiece::Failed(fault.into()))) {
                     Ok(piece) => members.iter().for_each(|(i, inside)| {
                         copy(set, placement, store.chunk, (&piece, [row, col]), *inside, &mut made[*i])
                     }),
@@ -302,4 +305,4 @@ fn source_of<'a>(set: &Acquisition, sources: &[&'a dyn ByteSource], file: u16) -
 pub const BATCH_BYTES: usize = 64 << 20;
 
 static NO_TILES: Tiles =
-    Tiles { stores: Vec::new(), placements: Vec::new(), columns: 1, channel: None, readable: Vec::new() };
+    Tiles { stores: Vec::new(), placements: Vec::new(), columns: 1, channel: None, readable: Vec::new(), gaps: 0 };

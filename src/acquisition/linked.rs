@@ -49,11 +49,6 @@ impl Links {
         self.0.is_empty()
     }
 
-    /// Base names of the linked files.
-    pub fn file_names(&self) -> Vec<String> {
-        self.0.iter().map(|link| names::base(&link.file).to_owned()).collect()
-    }
-
     /// Looks for the linked files among the picked ones; `is_master` are no data files.
     pub fn find(&mut self, picked: &Picked, master: usize, is_master: impl Fn(usize) -> bool) {
         let targets: Vec<&str> = self.0.iter().map(|link| link.file.as_str()).collect();

@@ -185,7 +185,7 @@ pub fn mirrored(facts: &[Fact]) -> Option<Error> {
     })
 }
 
-const DETECTOR: &str = "/entry/instrument/detector";
+pub const DETECTOR: &str = "/entry/instrument/detector";
 const SPECIFIC: &str = "/entry/instrument/detector/detectorSpecific";
 const SIDECAR: &str = "/STEM Metadata";
 const CHANNEL: &str = "_channel";

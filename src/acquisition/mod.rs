@@ -8,13 +8,17 @@ pub mod frames;
 mod linked;
 mod metadata;
 mod names;
+mod narrow;
+mod neighbour;
 pub mod report;
+mod scales;
 mod scan;
 mod search;
 mod set;
 mod single;
 mod store;
 mod tiles;
+mod units;
 mod values;
 mod virtual_set;
 mod words;
@@ -28,7 +32,7 @@ use crate::{
 
 pub use axes::{Axis, AxisOrder};
 pub use frames::{DecodedFrames, decode};
-pub use search::{Change, Options, Place, linked_files, open, read};
+pub use search::{Change, Options, Place, open, read};
 pub use store::Store;
 pub use tiles::{Placement, Span, Tiles, Window};
 pub use words::{counted, is_fault, message, sides, summary};
@@ -231,6 +235,23 @@ pub struct BadPixels {
 
 impl BadPixels {
     pub const REJECT: u32 = 0xFFFF;
+    /// NXmx: a gap, a pixel without a sensor.
+    const GAP: u32 = 1;
+
+    /// Marks pixels that belong to no part of a virtual dataset.
+    fn add_gaps(&mut self, detector: Detector, gaps: &[u32]) {
+        if gaps.is_empty() {
+            return;
+        }
+        self.mask.resize(detector.pixels() as usize, 0);
+        for &pixel in gaps {
+            if let Some(mask) = self.mask.get_mut(pixel as usize) {
+                *mask |= Self::GAP;
+            }
+        }
+        let from = self.from.take().into_iter().chain([GAPS_FROM.to_owned()]).collect::<Vec<_>>();
+        self.from = Some(from.join(", "));
+    }
 
     /// Bit p = detector pixel p (row-major) is bad; ceil(pixels / 32) words.
     pub fn bits(&self, detector: Detector) -> Vec<u32> {
@@ -243,6 +264,9 @@ impl BadPixels {
         words
     }
 }
+
+/// Where gaps are told.
+const GAPS_FROM: &str = "gaps in the virtual dataset";
 
 /// Scales as the files give them; `None` where they are silent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]

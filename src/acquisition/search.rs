@@ -8,7 +8,7 @@ use super::{
     Acquisition, AxisOrder, Opened, Refused,
     linked::{self, Links},
     metadata::is_sidecar,
-    names, single,
+    names, neighbour, single,
     values::Metadata,
     virtual_set, words,
 };
@@ -72,19 +72,6 @@ pub fn read(sources: &[&dyn ByteSource]) -> Result<Vec<Acquisition>> {
     }
 }
 
-/// Base names of the files that `master` links to or takes its data from.
-///
-/// # Errors
-/// When it cannot be read, or is no HDF5 file.
-pub fn linked_files(master: &dyn ByteSource) -> Result<Vec<String>> {
-    let file = File::open(master)?;
-    let links = linked::links_of(&file).filter(|links| !links.is_empty());
-    if let Some(links) = links {
-        return Ok(links.file_names());
-    }
-    Ok(virtual_set::file_names(&find_image(&file, 0)?))
-}
-
 /// Finds the sets in a drop of files. Nothing is decoded but masks and other small datasets.
 pub fn open(sources: &[&dyn ByteSource], options: &Options) -> Opened {
     if sources.len() > usize::from(u16::MAX) {
@@ -123,7 +110,8 @@ pub fn open(sources: &[&dyn ByteSource], options: &Options) -> Opened {
     }
     opened.sets.sort_by(|a, b| a.name.cmp(&b.name));
     // A file that cannot be opened is told by the set that would need it, if there is one.
-    opened.refused.sort_by_key(|refused| words::gravity(&refused.error.key));
+    // Of files of other kinds those with patterns come first.
+    opened.refused.sort_by_key(|refused| (words::gravity(&refused.error.key), refused.error.kind != Kind::Unsupported));
     opened
 }
 
@@ -208,7 +196,10 @@ fn plan(picked: &Picked, refused: &mut Vec<Refused>) -> Vec<Plan> {
         match find_image(file.file, place) {
             Ok(image) => images.push(image),
             Err(_) if is_sidecar(&file) && picked.files.len() > 1 => {}
-            Err(e) => refused.push(refusal(file.file.name(), told_as_cut_short(e, file.file))),
+            Err(e) => {
+                let told = Some(&e).filter(|e| e.key == "no_image_data").and_then(|_| neighbour::told(&file));
+                refused.push(refusal(file.file.name(), told_as_cut_short(told.unwrap_or(e), file.file)));
+            }
         }
     }
     let (virtual_images, plain): (Vec<_>, Vec<_>) =
@@ -326,8 +317,11 @@ impl Visit<'_, '_> {
         let dims = &dataset.space.dims;
         let elements = dataset.space.elements().unwrap_or(u64::MAX);
         if !(3..=4).contains(&dims.len()) || path.contains("mask") || dataset.space.is_null {
+            if dims.len() > 4 {
+                self.note(words::scattered_axes(format!("{}, {path}", self.file.name()), dims));
+            }
             if dims.len() == 2 && self.other.is_none() {
-                self.other = Some(format!("2-D, {} × {} at {path}", dims[0], dims[1]));
+                self.other = Some(format!("a single image of {} × {} at {path}", dims[0], dims[1]));
             }
             return;
         }

@@ -1,7 +1,7 @@
 //! From a set's parts to its meaning: the last steps, alike for all layouts of files.
 
 use super::{
-    Acquisition, AxisChoice, AxisOrder, Refused, Storage, Stored, UsedFile, metadata,
+    Acquisition, AxisChoice, AxisOrder, Refused, Storage, Stored, UsedFile, metadata, scales,
     scan::ScanHints,
     search::{Outcome, Picked, refusal},
     store::{Pieces, Store},
@@ -33,6 +33,8 @@ pub struct Draft {
     pub channels: Vec<String>,
     pub files_linked: u32,
     pub files_missing: Vec<String>,
+    /// Pixels that belong to no part of a pattern.
+    pub gaps: Vec<u32>,
     /// Parts of chunk indexes that could not be read, with the place of their file.
     pub faults: Vec<(usize, Error)>,
     pub notices: Vec<Error>,
@@ -41,7 +43,7 @@ pub struct Draft {
 impl Draft {
     pub fn new(master: usize, sidecar: Option<usize>, path: String, dataset: Dataset, tiles: Tiles) -> Self {
         let (frames, stored_scan, channels, files_linked) = Default::default();
-        let (files_missing, faults, notices, rivals) = Default::default();
+        let (files_missing, gaps, faults, notices, rivals) = Default::default();
         let order = AxisOrder::usual(dataset.space.dims.len()).unwrap_or_default();
         Self {
             axes: AxisChoice { order, ..AxisChoice::default() },
@@ -56,6 +58,7 @@ impl Draft {
             channels,
             files_linked,
             files_missing,
+            gaps,
             faults,
             notices,
         }
@@ -95,6 +98,7 @@ impl Draft {
             axes: self.axes.clone(),
             rivals: std::mem::take(&mut self.rivals),
         };
+        self.tiles.gaps = self.gaps.len() as u32;
         self.find_readable(picked, frames, detector, &place);
         let block_px: Vec<_> =
             self.tiles.stores.iter().map(|store| block_px(picked.sources[usize::from(store.file)], store)).collect();
@@ -106,14 +110,20 @@ impl Draft {
             None => Storage::Decoded(Box::new(std::mem::take(&mut self.tiles))),
         };
         let channel_name = self.channels.get(channel as usize).map(String::as_str);
-        let bad_pixels = metadata::bad_pixels(&master, detector, channel_name, &mut self.notices);
+        let mut bad_pixels = metadata::bad_pixels(&master, detector, channel_name, &mut self.notices);
+        bad_pixels.add_gaps(detector, &self.gaps);
         let sidecar = self.sidecar.and_then(|place| picked.metadata(place));
         let hints = ScanHints {
             sidecar: sidecar.as_ref().and_then(metadata::sidecar_scan),
             stored: self.stored_scan,
             ..metadata::announced(&master)
         };
-        let facts = metadata::facts(&master);
+        let mut facts = metadata::facts(&master);
+        let mut calibration = metadata::calibration(&master, sidecar.as_ref());
+        scales::complete(&mut calibration, &master, &self.path, &mut facts);
+        if self.dataset.folded.is_some() {
+            facts.push(words::folded_axes(self.dataset.stored_dims(), &self.dataset.space.dims));
+        }
         self.notices.extend(metadata::mirrored(&facts));
         let mut set = Acquisition {
             name,
@@ -131,7 +141,7 @@ impl Draft {
             storage,
             bad_pixels,
             saturation: metadata::saturation(&master, channel_name),
-            calibration: metadata::calibration(&master, sidecar.as_ref()),
+            calibration,
             facts,
             notices: self.notices,
             channels: self.channels,

@@ -24,6 +24,8 @@ pub struct Tiles {
     pub channel: Option<u64>,
     /// Frames of which every pixel was written, sorted.
     pub readable: Vec<Range<u32>>,
+    /// Pixels of a frame that belong to no part of it: the gaps between a detector's modules.
+    pub gaps: u32,
 }
 
 /// A box of one store that stands in the frames.
@@ -151,7 +153,7 @@ impl Tiles {
                 }
             }
         }
-        self.readable = covered(spans, frames, detector.pixels().into());
+        self.readable = covered(spans, frames, self.pixels(detector));
     }
 
     /// Frames that have a place in some store, written or not.
@@ -162,7 +164,12 @@ impl Tiles {
             let area = placement.rows.count * placement.cols.count;
             self.add_frames(placement, [0..store.dims[0], 0..store.dims[1]], area, &mut spans);
         }
-        covered(spans, frames, detector.pixels().into())
+        covered(spans, frames, self.pixels(detector))
+    }
+
+    /// Pixels that a whole frame has.
+    fn pixels(&self, detector: Detector) -> u64 {
+        detector.pixels().saturating_sub(self.gaps).max(1).into()
     }
 
     /// Frames whose source positions lie in the box `from`, as spans of equal `area`.

@@ -2,7 +2,7 @@
 
 use super::store::Store;
 use crate::{
-    hdf5::{Dataset, File},
+    hdf5::{Attribute, Dataset, File},
     source::ByteSource,
 };
 
@@ -48,6 +48,40 @@ impl Metadata<'_> {
     /// The first text at `path`, if it is not empty.
     pub fn text(&self, path: &str) -> Option<String> {
         self.texts(path).into_iter().next().filter(|text| !text.is_empty())
+    }
+
+    /// The numbers at `path`, in order.
+    pub fn numbers(&self, path: &str) -> Vec<f64> {
+        self.small(path)
+            .map(|(dataset, elements)| dataset.datatype.little_endian().numbers(&elements))
+            .unwrap_or_default()
+    }
+
+    /// The numbers of an attribute of the object at `path`.
+    pub fn attribute_numbers(&self, path: &str, name: &str) -> Vec<f64> {
+        self.attribute(path, name).map(|attribute| attribute.datatype.numbers(&attribute.data)).unwrap_or_default()
+    }
+
+    /// The texts of an attribute of the object at `path`.
+    pub fn attribute_texts(&self, path: &str, name: &str) -> Vec<String> {
+        self.attribute(path, name).map(|attribute| attribute.texts(self.file)).unwrap_or_default()
+    }
+
+    /// The numbers of the dataset `name` in the group at `path`, or of its attribute of that name.
+    pub fn numbers_or_attribute(&self, path: &str, name: &str) -> Vec<f64> {
+        let numbers = self.numbers(&format!("{path}/{name}"));
+        if numbers.is_empty() { self.attribute_numbers(path, name) } else { numbers }
+    }
+
+    /// The texts of the dataset `name` in the group at `path`, or of its attribute of that name.
+    pub fn texts_or_attribute(&self, path: &str, name: &str) -> Vec<String> {
+        let texts = self.texts(&format!("{path}/{name}"));
+        if texts.is_empty() { self.attribute_texts(path, name) } else { texts }
+    }
+
+    fn attribute(&self, path: &str, name: &str) -> Option<Attribute> {
+        let address = if path.is_empty() { self.file.root() } else { self.file.object(path).ok()?? };
+        self.file.attributes(address).ok()?.into_iter().find(|attribute| attribute.name == name)
     }
 
     fn small(&self, path: &str) -> Option<(Dataset, Vec<u8>)> {

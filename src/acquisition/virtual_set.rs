@@ -1,6 +1,9 @@
 //! Sets that are one virtual dataset over data files: DECTRIS' v2024.2 layout, and NeXus masters.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 use super::{
     AxisOrder, axis_guess, names,
@@ -19,15 +22,6 @@ use crate::{
 /// Places of the files that the virtual dataset `image` takes its data from.
 pub fn sources(picked: &Picked, image: &Image) -> Vec<usize> {
     find_files(picked, image, &expanded(image)).into_values().flatten().filter(|&place| place != image.place).collect()
-}
-
-/// Base names of those files.
-pub fn file_names(image: &Image) -> Vec<String> {
-    let mut names: Vec<String> = expanded(image).iter().map(|mapping| names::base(&mapping.file).to_owned()).collect();
-    names.retain(|name| name != ".");
-    names.sort();
-    names.dedup();
-    names
 }
 
 /// Reads the set.
@@ -76,6 +70,7 @@ pub fn read(picked: &Picked, image: &Image, sidecar: Option<usize>) -> Outcome {
         .flatten();
     let draft = Draft::new(image.place, sidecar, image.path.clone(), image.dataset.clone(), parts.tiles);
     let draft = Draft {
+        gaps: gaps(&mappings, dims, axes.order),
         frames: dims[0].saturating_mul(columns),
         faults: parts.faults,
         notices: parts.notices,
@@ -86,6 +81,33 @@ pub fn read(picked: &Picked, image: &Image, sidecar: Option<usize>) -> Outcome {
         ..draft
     };
     Draft { files_linked: linked, files_missing: missing, ..draft }.finish(picked)
+}
+
+/// Pixels that no mapping stands for, whether its file is there or not.
+fn gaps(mappings: &[Mapping], dims: [u64; 4], order: AxisOrder) -> Vec<u32> {
+    if dims[2].checked_mul(dims[3]).is_none_or(|pixels| pixels > words::MOST_PIXELS) {
+        return Vec::new();
+    }
+    let of = |mapping: &Mapping| boxes(&mapping.place, dims, None, order).unwrap_or_default();
+    let areas: HashSet<[(u64, u64, u64); 2]> =
+        mappings.iter().flat_map(of).map(|sides| [sides[2], sides[3]]).take(MOST_MAPPINGS).collect();
+    if areas.len() > MOST_MODULES {
+        return Vec::new();
+    }
+    let mut is_gap = vec![true; (dims[2] * dims[3]) as usize];
+    for [rows, cols] in areas {
+        let inside = |(start, step, count): (u64, u64, u64), dim: u64| {
+            (0..count.min(dim)).map(move |i| start.saturating_add(i.saturating_mul(step))).filter(move |at| *at < dim)
+        };
+        for row in inside(rows, dims[2]) {
+            inside(cols, dims[3]).for_each(|col| is_gap[(row * dims[3] + col) as usize] = false);
+        }
+    }
+    // Without any part there is nothing to show, and no gap.
+    if is_gap.iter().all(|gap| *gap) {
+        return Vec::new();
+    }
+    (0..).zip(is_gap).filter_map(|(pixel, gap)| gap.then_some(pixel)).collect()
 }
 
 /// The mappings, those with `%b` in a name once per block.
@@ -324,4 +346,6 @@ fn odd(what: &str) -> Error {
 }
 
 const MOST_MAPPINGS: usize = 1 << 20;
+/// Detectors have fewer modules.
+const MOST_MODULES: usize = 1024;
 const MOST_NOTICES: usize = 8;

@@ -1,6 +1,6 @@
 //! What has to be told of a set, in the page's words.
 
-use super::{Acquisition, AxesFrom, Opened, ScanFrom, search::USUAL};
+use super::{Acquisition, AxesFrom, Fact, Opened, ScanFrom, search::USUAL};
 use crate::{Error, Kind, shape::Scan};
 
 /// True for what makes a set partial or unreadable, in contrast to a remark.
@@ -166,6 +166,22 @@ pub fn scan_remark(set: &Acquisition) -> Option<Error> {
     }
 }
 
+/// That the chunks of a dataset of more than four axes do not follow one another.
+pub fn scattered_axes(place: String, dims: &[u64]) -> Error {
+    let dims = dims.iter().map(u64::to_string).collect::<Vec<_>>().join(" × ");
+    let e =
+        Error::new(Kind::Unsupported, "unsupported_structure", "Data of so many axes cannot be read in these chunks");
+    e.at(place).expected("at most 4 axes, or chunks that follow one another").found(dims).action(
+        "Rewrite the dataset with one pattern to a chunk, for example with h5repack -l DATASET:CHUNK=1x1x1xROWSxCOLS",
+    )
+}
+
+/// That a dataset of more than four axes is read as one of four.
+pub fn folded_axes(stored: &[u64], read: &[u64]) -> Fact {
+    let listed = |dims: &[u64]| dims.iter().map(u64::to_string).collect::<Vec<_>>().join(" × ");
+    Fact { name: "Axes".to_owned(), value: format!("{}, read as {}", listed(stored), listed(read)) }
+}
+
 /// An order of axes that is a guess, or that the shape speaks against.
 pub fn axes_remark(set: &Acquisition) -> Option<Error> {
     let axes = &set.stored.axes;
@@ -183,13 +199,17 @@ pub fn axes_remark(set: &Acquisition) -> Option<Error> {
 
 pub fn no_image(name: &str, found: String) -> Error {
     let e = Error::new(Kind::File, "no_image_data", "Not a 4D-STEM set").at(name);
-    e.expected("a 3-D or 4-D dataset").found(found).action("Open another file")
+    let action = match found.starts_with("a single image") {
+        true => "A mask, flat field or virtual image is no set by itself: open the file with the patterns",
+        false => "Open another file",
+    };
+    e.expected("a dataset of patterns").found(found).action(action)
 }
 
 pub fn unsupported_dtype(place: String, numpy: &str) -> Error {
     let e = Error::new(Kind::Unsupported, format!("unsupported_dtype:{numpy}"), "This element type cannot be read")
         .at(place);
-    e.expected("integers of 8, 16 or 32 bits, or floats of 32 or 64")
+    e.expected("integers of 8 to 64 bits, or floats of 16 to 64")
         .found(numpy)
         .action("Convert the dataset to one of these types")
 }

@@ -144,7 +144,8 @@ pub fn check_layout(layout: &FrameLayout) -> Result<()> {
     if layout.dtype.is_float() {
         return Err(Error::new(Kind::Unsupported, "float_data", "Floating-point patterns cannot be shown yet")
             .expected("integers of 8, 16 or 32 bits")
-            .found(layout.dtype.name()));
+            .found(layout.dtype.name())
+            .action("If the values are counts, store them as integers: in h5py, dataset[...].astype(\"u4\")"));
     }
     let Detector { rows, cols } = layout.detector;
     let pixels = u64::from(rows) * u64::from(cols);

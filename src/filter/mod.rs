@@ -5,6 +5,7 @@
 //! with what is really decoded.
 
 mod bitshuffle;
+mod blosc;
 mod bytewise;
 mod lz4;
 mod zlib;
@@ -38,6 +39,7 @@ pub mod id {
     pub const SHUFFLE: u16 = 2;
     pub const FLETCHER32: u16 = 3;
     pub const LZF: u16 = 32000;
+    pub const BLOSC: u16 = 32001;
     pub const LZ4: u16 = 32004;
     pub const BITSHUFFLE: u16 = 32008;
     pub const ZSTANDARD: u16 = 32015;
@@ -61,6 +63,11 @@ pub fn bitshuffle_codec(filter: &Filter) -> Option<Codec> {
     }
 }
 
+/// The codec that the parameters of a Blosc filter name; BloscLZ where they are few, as in old files.
+fn blosc_compressor(filter: &Filter) -> u32 {
+    filter.parameters.get(6).copied().unwrap_or(0)
+}
+
 /// Refuses a pipeline with a filter that is not read here, by number and name.
 ///
 /// # Errors
@@ -69,6 +76,7 @@ pub fn check(filters: &[Filter]) -> Result<(), Error> {
     let is_known = |filter: &&Filter| match filter.id {
         id::DEFLATE | id::SHUFFLE | id::FLETCHER32 | id::LZF | id::LZ4 | id::ZSTANDARD => true,
         id::BITSHUFFLE => bitshuffle_codec(filter).is_some(),
+        id::BLOSC => blosc::is_known(blosc_compressor(filter)),
         _ => false,
     };
     let Some(unknown) = filters.iter().find(|filter| !is_known(filter)) else { return Ok(()) };
@@ -76,7 +84,7 @@ pub fn check(filters: &[Filter]) -> Result<(), Error> {
         Error::new(Kind::Unsupported, format!("unsupported_filter:{}", unknown.id), "This compression cannot be read");
     Err(e
         .at(format!("filter {} ({})", unknown.id, name(unknown)))
-        .expected("bitshuffle, LZ4, Zstandard, deflate, LZF or no compression")
+        .expected("bitshuffle, LZ4, Zstandard, deflate, LZF, Blosc or no compression")
         .found(name(unknown))
         .action(format!("Convert the file, for example with: h5repack -f {}=NONE -f GZIP=4 IN.h5 OUT.h5", unknown.id)))
 }
@@ -93,7 +101,8 @@ pub fn name(filter: &Filter) -> String {
         305 => "LZO",
         307 => "bzip2",
         id::LZF => "LZF",
-        32001 => "Blosc",
+        id::BLOSC if blosc_compressor(filter) == 3 => "Blosc with Snappy",
+        id::BLOSC => "Blosc",
         id::LZ4 => "LZ4",
         id::BITSHUFFLE => match bitshuffle_codec(filter) {
             Some(Codec::None) => "bitshuffle",
@@ -163,6 +172,7 @@ fn undo(filter: &Filter, bytes: &[u8], len: usize, element_bytes: usize) -> Resu
         id::FLETCHER32 => bytewise::check_fletcher32(bytes),
         id::LZF => bytewise::lzf(bytes, len),
         id::LZ4 => lz4::framed(bytes, len),
+        id::BLOSC => blosc::decode(bytes, len),
         id::ZSTANDARD => zlib::zstandard(bytes, len),
         id::BITSHUFFLE => {
             let element = parameter(2).filter(|&element| element > 0).unwrap_or(element_bytes);

@@ -4,6 +4,7 @@ use super::{
     datatype::Datatype,
     fields::{Fields, damaged, unsupported},
     file::File,
+    fold::{self, Fold},
     layout::{self, Layout},
     object::{Object, kind},
     pipeline::{self, Filter},
@@ -35,7 +36,10 @@ impl Space {
 pub struct Dataset {
     /// Address of its object header.
     pub address: u64,
+    /// At most four axes, unless chunks forbid it: see [`Fold`].
     pub space: Space,
+    /// The axes that the file gives, where there are more.
+    pub folded: Option<Fold>,
     pub datatype: Datatype,
     pub layout: Layout,
     /// In the order of writing.
@@ -61,7 +65,18 @@ impl File<'_> {
             None => Vec::new(),
         };
         let fill = read_fill(self, &object, datatype.bytes())?;
-        Ok(Some(Dataset { address, space, datatype, layout, filters, fill }))
+        let (space, layout, folded) = match fold::fold(&space, &layout) {
+            Some((kept, layout, folded)) => (kept, layout, Some(folded)),
+            None => (space, layout, None),
+        };
+        Ok(Some(Dataset { address, space, folded, datatype, layout, filters, fill }))
+    }
+}
+
+impl Dataset {
+    /// The axes that the file gives.
+    pub fn stored_dims(&self) -> &[u64] {
+        self.folded.as_ref().map_or(&self.space.dims, |folded| &folded.space.dims)
     }
 }
 

@@ -49,21 +49,25 @@ impl Datatype {
         let is_big_endian = bits & 1 != 0;
         let other = |name| Ok(Self::Other { bytes, name });
         match class_and_version & 15 {
-            0 => match (fields.u16()?, u32::from(fields.u16()?)) {
+            // Bit fields have the form of unsigned integers.
+            class @ (0 | 4) => match (fields.u16()?, u32::from(fields.u16()?)) {
                 (0, precision) if precision == bytes.saturating_mul(8) && bytes <= 8 => {
-                    Ok(Self::Integer { bytes, is_signed: bits & 8 != 0, is_big_endian })
+                    Ok(Self::Integer { bytes, is_signed: class == 0 && bits & 8 != 0, is_big_endian })
+                }
+                // Fewer bits that count, the others 0.
+                (0, 1..) if bytes <= 8 && bits & 0b1110 == 0 => {
+                    Ok(Self::Integer { bytes, is_signed: false, is_big_endian })
                 }
                 _ => other("integer of odd width"),
             },
             // Bit 6 marks the byte order of the VAX.
-            1 if bits & 0x40 == 0 && [4, 8].contains(&bytes) => match is_ieee(fields, bytes)? {
+            1 if bits & 0x40 == 0 && [2, 4, 8].contains(&bytes) => match is_ieee(fields, bytes)? {
                 true => Ok(Self::Float { bytes, is_big_endian }),
                 false => other("float of odd form"),
             },
-            1 => other(if bytes == 2 { "float16" } else { "float of odd form" }),
+            1 => other("float of odd form"),
             2 => other("time"),
             3 => Ok(Self::Text { bytes }),
-            4 => other("bit field"),
             5 => other("opaque"),
             6 => other("compound"),
             7 => other("reference"),
@@ -88,16 +92,17 @@ impl Datatype {
         }
     }
 
-    /// The pixel type, when frames of this type can be shown.
+    /// The pixel type, when frames of this type can be shown. Integers of 64 bits become those of 32, where they fit;
+    /// floats of 16 bits those of 32.
     pub fn pixel(&self) -> Option<Dtype> {
         Some(match *self {
             Self::Integer { bytes: 1, is_signed: false, .. } => Dtype::U8,
             Self::Integer { bytes: 2, is_signed: false, .. } => Dtype::U16,
-            Self::Integer { bytes: 4, is_signed: false, .. } => Dtype::U32,
+            Self::Integer { bytes: 4 | 8, is_signed: false, .. } => Dtype::U32,
             Self::Integer { bytes: 1, is_signed: true, .. } => Dtype::I8,
             Self::Integer { bytes: 2, is_signed: true, .. } => Dtype::I16,
-            Self::Integer { bytes: 4, is_signed: true, .. } => Dtype::I32,
-            Self::Float { bytes: 4, .. } => Dtype::F32,
+            Self::Integer { bytes: 4 | 8, is_signed: true, .. } => Dtype::I32,
+            Self::Float { bytes: 2 | 4, .. } => Dtype::F32,
             Self::Float { bytes: 8, .. } => Dtype::F64,
             _ => return None,
         })
@@ -141,7 +146,6 @@ impl Datatype {
             Self::Float { bytes, .. } => format!("{}f{bytes}", order(*bytes)),
             Self::Text { bytes } => format!("|S{bytes}"),
             Self::LongText { .. } => "text".to_owned(),
-            Self::Other { name: "float16", .. } => "<f2".to_owned(),
             Self::Other { name, .. } => (*name).to_owned(),
         }
     }
@@ -155,6 +159,7 @@ impl Datatype {
                 let unused = 64 - 8 * bytes;
                 elements.map(|e| ((self.bits(e) << unused) as i64 >> unused) as f64).collect()
             }
+            Self::Float { bytes: 2, .. } => elements.map(|e| half(self.bits(e) as u16)).collect(),
             Self::Float { bytes: 4, .. } => elements.map(|e| f32::from_bits(self.bits(e) as u32).into()).collect(),
             Self::Float { .. } => elements.map(|e| f64::from_bits(self.bits(e))).collect(),
             _ => Vec::new(),
@@ -188,12 +193,28 @@ impl Datatype {
     }
 }
 
-/// True for the layouts of IEEE 754 single and double precision.
+/// IEEE 754 half precision.
+pub fn half(bits: u16) -> f64 {
+    let (exponent, fraction) = (i32::from(bits >> 10 & 31), f64::from(bits & 0x3ff));
+    let size = match exponent {
+        0 => fraction * 2_f64.powi(-24),
+        31 if fraction == 0.0 => f64::INFINITY,
+        31 => f64::NAN,
+        _ => (1024.0 + fraction) * 2_f64.powi(exponent - 25),
+    };
+    if bits >> 15 == 1 { -size } else { size }
+}
+
+/// True for the layouts of IEEE 754 half, single and double precision.
 fn is_ieee(fields: &mut Fields, bytes: u32) -> Result<bool> {
     let (offset, precision) = (fields.u16()?, fields.u16()?);
     let parts = [fields.u8()?, fields.u8()?, fields.u8()?, fields.u8()?];
     let bias = fields.u32()?;
-    let expected = if bytes == 4 { ([23, 8, 0, 23], 127) } else { ([52, 11, 0, 52], 1023) };
+    let expected = match bytes {
+        2 => ([10, 5, 0, 10], 15),
+        4 => ([23, 8, 0, 23], 127),
+        _ => ([52, 11, 0, 52], 1023),
+    };
     Ok(offset == 0 && u32::from(precision) == bytes * 8 && (parts, bias) == expected)
 }
 
@@ -212,4 +233,27 @@ fn long_text(file: &File, element: &[u8]) -> Result<String> {
         return Ok(String::new());
     }
     Ok(trimmed(&heap::global_object(file, address, index)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn halves_are_exact() {
+        let cases = [
+            (0x0000, 0.0),
+            (0x0001, 2_f64.powi(-24)),
+            (0x03ff, 1023.0 * 2_f64.powi(-24)),
+            (0x3c00, 1.0),
+            (0x3555, 1365.0 / 4096.0),
+            (0xc000, -2.0),
+            (0x7bff, 65_504.0),
+            (0xfc00, f64::NEG_INFINITY),
+        ];
+        for (bits, value) in cases {
+            assert_eq!(half(bits), value, "{bits:04x}");
+        }
+        assert!(half(0x7e00).is_nan());
+    }
 }

@@ -3,6 +3,7 @@
 use super::{
     fields::{Fields, Widths, damaged},
     file::check_sum,
+    foreign,
 };
 use crate::{Error, Kind, Result, source::ByteSource};
 
@@ -32,10 +33,12 @@ pub fn find(source: &dyn ByteSource) -> Result<Superblock> {
         }
         place = (place * 2).max(512);
     }
-    let mut head = vec![0; len_bytes.min(16) as usize];
+    let mut head = vec![0; len_bytes.min(foreign::HEAD_BYTES as u64) as usize];
     source.read_at(0, &mut head)?;
-    let e = Error::new(Kind::File, "not_hdf5", "Not an HDF5 file").at(source.name()).expected("the signature of HDF5");
-    Err(e.found(other_format(source.name(), &head)).action("Open another file"))
+    let found = foreign::of(source.name(), &head);
+    let kind = if found.holds_patterns { Kind::Unsupported } else { Kind::File };
+    let e = Error::new(kind, "not_hdf5", "Not an HDF5 file").at(source.name());
+    Err(e.expected("the signature of HDF5").found(found.what).action(found.action))
 }
 
 fn read(whole: &[u8], body: &[u8], place: u64) -> Result<Superblock> {
@@ -101,24 +104,6 @@ fn cut_short(e: Error, source: &dyn ByteSource) -> Error {
     let is_short = source.len_bytes() < LONGEST && e.key == "corrupt_metadata";
     let e = if is_short { Error::new(Kind::File, "truncated", "The file is cut short").found(e.found) } else { e };
     e.at(format!("{}, superblock", source.name()))
-}
-
-/// What a file is that is not HDF5, from its first bytes and its name.
-fn other_format(name: &str, head: &[u8]) -> String {
-    let extension = name.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase()).unwrap_or_default();
-    let known = match (head, extension.as_str()) {
-        ([b'P', b'K', 3, 4, ..], _) => "a zip archive",
-        ([0x1f, 0x8b, ..], _) => "a gzip archive",
-        ([b'I', b'I', 42, 0, ..] | [b'M', b'M', 0, 42, ..], _) => "a TIFF image",
-        ([0, 0, 0, 3 | 4, ..], "dm3" | "dm4") => "a Digital Micrograph file",
-        ([b'H', b'D', b'R', b',', ..], _) | (_, "mib") => "a Merlin (.mib) file",
-        (_, "blo") => "a NanoMEGAS (.blo) file",
-        (_, "raw") => "raw numbers without a header",
-        _ if head.iter().all(|byte| byte.is_ascii_graphic() || byte.is_ascii_whitespace()) => "text",
-        _ if head.iter().all(|&byte| byte == 0) => "zeros",
-        _ => return format!("bytes {}", head.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" ")),
-    };
-    known.to_owned()
 }
 
 const SIGNATURE: [u8; 8] = [0x89, b'H', b'D', b'F', b'\r', b'\n', 0x1a, b'\n'];

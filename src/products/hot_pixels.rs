@@ -9,7 +9,7 @@ use crate::{engine::PixelSet, shape::Detector};
 ///
 /// Like py4DSTEM's `filter_hot_pixels` (<https://github.com/py4dstem/py4DSTEM>), a pixel is compared with the second
 /// highest of its eight neighbours, so that two hot pixels side by side do not hide each other. What it may exceed
-/// that by follows from the pattern itself: [`SIGMAS`] standard deviations of the counts (Poisson), and [`PEAK`] times
+/// that by follows from the pattern itself: 10 standard deviations of the counts (Poisson), and 8 times
 /// as much as that neighbour rises above the median of the wider surroundings. The first lets noise pass, the second
 /// the point of a sharp Bragg peak, which never stands alone. A hot pixel beside a much brighter disc can be missed;
 /// what is found is for the user to accept.

@@ -176,7 +176,7 @@ mod tests {
         let dims = vec![FRAMES, 192, 192];
         let space = Space { max_dims: dims.iter().copied().map(Some).collect(), dims, is_null: false };
         let datatype = Datatype::Integer { bytes: 2, is_signed: false, is_big_endian: false };
-        let dataset = Dataset { address: 0, space, datatype, layout, filters: Vec::new(), fill: None };
+        let dataset = Dataset { address: 0, space, folded: None, datatype, layout, filters: Vec::new(), fill: None };
         let opened = File::open(&file).expect("the superblock is sound");
         file.reads.set(0);
         let found = opened.chunks(&dataset).expect("three axes");

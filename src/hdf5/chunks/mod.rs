@@ -36,7 +36,7 @@ pub struct ChunkList {
 }
 
 impl File<'_> {
-    /// The stored chunks of `dataset`, of at most 4 axes; none for one that is not chunked.
+    /// The stored chunks of `dataset`; none for one that is not chunked.
     pub fn chunks(&self, dataset: &Dataset) -> Result<ChunkList> {
         let Layout::Chunked(chunking) = &dataset.layout else { return Ok(ChunkList::default()) };
         let grid = Grid::of(dataset, chunking)?;
@@ -71,23 +71,34 @@ struct Grid {
     most: Vec<Option<u64>>,
     /// Decoded bytes of a chunk.
     chunk_bytes: u64,
+    /// For each axis, the one of four that it is part of, and how many chunks of that one its chunks are.
+    steps: Vec<(usize, u64)>,
 }
 
 impl Grid {
     fn of(dataset: &Dataset, chunking: &Chunking) -> Result<Self> {
-        let (dims, max_dims) = (&dataset.space.dims, &dataset.space.max_dims);
+        let (space, chunk_dims) = match &dataset.folded {
+            Some(folded) => (&folded.space, &folded.chunk_dims),
+            None => (&dataset.space, &chunking.dims),
+        };
+        let (dims, max_dims) = (&space.dims, &space.max_dims);
         let rank = dims.len();
-        if rank > 4 || chunking.dims.len() != rank {
-            let found = format!("{rank} axes, chunks of {}", chunking.dims.len());
-            return Err(unsupported("chunked dataset").expected("at most 4 axes").found(found));
+        let steps = match &dataset.folded {
+            Some(folded) => folded.steps.clone(),
+            None => (0..rank).map(|axis| (axis, 1)).collect(),
+        };
+        if dataset.space.dims.len() > 4 || chunk_dims.len() != rank {
+            let found = format!("{rank} axes in chunks of {chunk_dims:?}");
+            return Err(unsupported("chunked dataset")
+                .expected("at most 4 axes, or chunks of whole patterns one after another")
+                .found(found));
         }
-        let elements = chunking.dims.iter().try_fold(1_u64, |product, &dim| product.checked_mul(dim));
+        let elements = chunk_dims.iter().try_fold(1_u64, |product, &dim| product.checked_mul(dim));
         let chunk_bytes = elements.and_then(|elements| elements.checked_mul(dataset.datatype.bytes().into()));
         let chunk_bytes = chunk_bytes.ok_or_else(|| unsupported("chunk of more than 2^64 bytes"))?;
-        let counts = dims.iter().zip(&chunking.dims).map(|(dim, chunk)| dim.div_ceil(*chunk)).collect();
-        let most =
-            max_dims.iter().zip(&chunking.dims).map(|(dim, chunk)| dim.map(|dim| dim.div_ceil(*chunk))).collect();
-        Ok(Self { rank, chunk_dims: chunking.dims.clone(), counts, most, chunk_bytes })
+        let counts = dims.iter().zip(chunk_dims).map(|(dim, chunk)| dim.div_ceil(*chunk)).collect();
+        let most = max_dims.iter().zip(chunk_dims).map(|(dim, chunk)| dim.map(|dim| dim.div_ceil(*chunk))).collect();
+        Ok(Self { rank, chunk_dims: chunk_dims.clone(), counts, most, chunk_bytes, steps })
     }
 
     /// Place of the chunk with number `index`, row-major over the largest extent. An axis without end
@@ -122,9 +133,10 @@ impl Walk<'_, '_> {
     fn add(&mut self, place: &[u64], address: u64, len_bytes: u64, filter_mask: u32) -> Result<()> {
         let is_inside = place.iter().zip(&self.grid.counts).all(|(at, count)| at < count);
         let mut at = [0; 4];
-        for (at, &place) in at.iter_mut().zip(place) {
-            let Ok(place) = u32::try_from(place) else { return Ok(()) };
-            *at = place;
+        for (&place, &(axis, step)) in place.iter().zip(&self.grid.steps) {
+            let steps = place.checked_mul(step).and_then(|steps| u32::try_from(steps).ok());
+            let (Some(steps), Some(at)) = (steps, at.get_mut(axis)) else { return Ok(()) };
+            *at = u32::saturating_add(*at, steps);
         }
         let Some(offset) = address.checked_add(self.file.base()) else { return Ok(()) };
         if is_inside {
@@ -214,6 +226,7 @@ mod tests {
             counts: vec![2, 5, 3],
             most: vec![Some(2), None, Some(3)],
             chunk_bytes: 1,
+            steps: vec![(0, 1), (1, 1), (2, 1)],
         };
         assert_eq!(grid.place_of(0), Some(vec![0, 0, 0]));
         assert_eq!(grid.place_of(2), Some(vec![0, 0, 2]));

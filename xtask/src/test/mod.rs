@@ -48,7 +48,7 @@ pub fn run(options: &Options) -> Result<ExitCode> {
     let mut tally = Tally::default();
     if wanted(Part::Native) {
         let (first, second) = (tools::lavapipe()?, tools::swiftshader(&chrome));
-        tally.add(&native::run(&first, second.as_deref())?);
+        tally.add(&native::run(&python, &first, second.as_deref())?);
         say(&format!("native tests done after {}", seconds(start.elapsed())));
     }
     if wanted(Part::Browser) {

@@ -19,14 +19,15 @@ struct Program {
     is_library: bool,
 }
 
-/// Builds and runs all native tests. Those that need a GPU run on both drivers; `second` is `None` where Chrome brings
+/// Builds and runs all native tests. `python` has h5py. Those that need a GPU run on both drivers; `second` is `None`
+/// where Chrome brings
 /// no SwiftShader for Vulkan.
-pub fn run(first: &Path, second: Option<&Path>) -> Result<Tally> {
+pub fn run(python: &Path, first: &Path, second: Option<&Path>) -> Result<Tally> {
     let mut tally = Tally::default();
     let mut programs = build("xtask")?;
     programs.extend(build("planescope")?);
     for program in &programs {
-        tally.add(&run_one(program, first, "lavapipe", None)?);
+        tally.add(&run_one(program, python, first, "lavapipe", None)?);
     }
     let Some(second) = second else {
         tally.skip("shaders on SwiftShader", "this Chrome brings no Vulkan driver of SwiftShader");
@@ -34,7 +35,7 @@ pub fn run(first: &Path, second: Option<&Path>) -> Result<Tally> {
     };
     for program in programs.iter().filter(|program| program.is_library || runs_shaders(&program.name)) {
         let filter = program.is_library.then_some("gpu::");
-        tally.add(&run_one(program, second, "SwiftShader", filter)?);
+        tally.add(&run_one(program, python, second, "SwiftShader", filter)?);
     }
     Ok(tally)
 }
@@ -65,11 +66,11 @@ fn program(message: &Value) -> Option<Program> {
 }
 
 /// Runs one program to its end; its output is shown where a test fails.
-fn run_one(program: &Program, driver: &Path, driver_name: &str, filter: Option<&str>) -> Result<Tally> {
+fn run_one(program: &Program, python: &Path, driver: &Path, driver_name: &str, filter: Option<&str>) -> Result<Tally> {
     let mut command = Command::new(&program.path);
-    command.current_dir(paths::root()).args(filter);
+    command.current_dir(paths::root()).args(filter).arg("--show-output");
     command.env("VK_ICD_FILENAMES", driver).env("VK_DRIVER_FILES", driver);
-    command.env("PLANESCOPE_FIXTURES", data::fixtures_folder());
+    command.env("PLANESCOPE_FIXTURES", data::fixtures_folder()).env("PLANESCOPE_PYTHON", python);
     command.env("PLANESCOPE_AXES", data::axes_folder());
     match data::arina_folder().filter(|folder| folder.join("expected.json").is_file()) {
         Some(folder) => command.env("PLANESCOPE_ARINA", folder),
@@ -79,6 +80,8 @@ fn run_one(program: &Program, driver: &Path, driver_name: &str, filter: Option<&
     let text = String::from_utf8_lossy(&output.stdout);
     let mut tally = Tally::of_libtest(&text);
     println!("{} on {driver_name}: {}", program.name, tally.in_one_line());
+    // What repeats a run of random files.
+    text.lines().filter(|line| line.starts_with("PLANESCOPE_SEED=")).for_each(|line| println!("    {line}"));
     if !output.status.success() {
         println!("{text}{}", String::from_utf8_lossy(&output.stderr));
         if tally.failed == 0 {

@@ -49,10 +49,25 @@ struct ScanRoi {
     cols: [u32; 2],
 }
 
+/// The frames of a rectangle of the scan; all of them without one.
+fn frames_of(active: &Active, roi: Option<ScanRoi>) -> Frames {
+    let scan = active.set.scan.shape;
+    roi.map_or(Frames::All, |ScanRoi { rows, cols }| Frames::Rect {
+        scan,
+        rows: rows[0]..rows[1],
+        cols: cols[0]..cols[1],
+    })
+}
+
+/// What is timed: a product, over a shape of the detector or a rectangle of the scan where it is made of those.
 #[derive(Deserialize)]
 struct TimeRequest {
     #[serde(default)]
     product: Option<Product>,
+    #[serde(default)]
+    shape: Option<DetectorShape>,
+    #[serde(default)]
+    roi: Option<ScanRoi>,
     #[serde(default = "one")]
     repeats: u32,
 }
@@ -280,14 +295,7 @@ impl Hooks {
     #[wasm_bindgen(js_name = meanPattern)]
     pub fn mean_pattern(&self, roi: JsValue) -> Promise {
         self.on_set(async move |active: Active| {
-            let roi: Option<ScanRoi> = parsed(&roi)?;
-            let scan = active.set.scan.shape;
-            let frames = roi.map_or(Frames::All, |roi| Frames::Rect {
-                scan,
-                rows: roi.rows[0]..roi.rows[1],
-                cols: roi.cols[0]..roi.cols[1],
-            });
-            let mut pattern = active.engine.sum_pattern(&frames).await?;
+            let mut pattern = active.engine.sum_pattern(&frames_of(&active, parsed(&roi)?)).await?;
             for pixel in (0..active.set.detector.pixels()).filter(|pixel| !active.good.contains(*pixel)) {
                 pattern.sum[pixel as usize] = 0;
                 pattern.max[pixel as usize] = 0;
@@ -303,14 +311,17 @@ impl Hooks {
         })
     }
 
-    /// `{product, ms: [...]}`: GPU-timestamp times of one product on the resident set.
+    /// `{product, ms: [...]}`: GPU-timestamp times of one product on the resident set; `shape` as in
+    /// `virtualImage`, `roi` as in `meanPattern`.
     pub fn time(&self, request: JsValue) -> Promise {
         self.on_set(async move |active: Active| {
-            let TimeRequest { product, repeats } = parsed(&request)?;
+            let TimeRequest { product, shape, roi, repeats } = parsed(&request)?;
             let product = product.unwrap_or(Product::VirtualImage);
+            let (pixels, frames) = (pixels_of(&active, shape), frames_of(&active, roi));
             let times = Array::new();
             for _ in 0..repeats {
-                times.push(&run_product(&active, product).await?.map_or(JsValue::NULL, JsValue::from));
+                times
+                    .push(&run_product(&active, product, &pixels, &frames).await?.map_or(JsValue::NULL, JsValue::from));
             }
             Ok(object(&[("product", json(&product)), ("ms", times.into())]))
         })
@@ -322,16 +333,16 @@ impl Hooks {
     }
 }
 
-/// Runs one product over all frames; its GPU time, ms.
-async fn run_product(active: &Active, product: Product) -> Result<Option<f64>> {
-    let frames: Vec<u32> = (0..active.set.frames).collect();
+/// Runs one product; its GPU time, ms.
+async fn run_product(active: &Active, product: Product, pixels: &PixelSet, frames: &Frames) -> Result<Option<f64>> {
+    let all: Vec<u32> = (0..active.set.frames).collect();
     match product {
-        Product::VirtualImage => drop(active.engine.virtual_image(&active.good).await?),
-        Product::Moments => drop(active.engine.moments(&active.good).await?),
+        Product::VirtualImage => drop(active.engine.virtual_image(pixels).await?),
+        Product::Moments => drop(active.engine.moments(pixels).await?),
         Product::Pattern => drop(active.engine.pattern(0).await?),
-        Product::SumPattern => drop(active.engine.sum_pattern(&Frames::All).await?),
+        Product::SumPattern => drop(active.engine.sum_pattern(frames).await?),
         Product::Census => drop(active.engine.census(&active.good).await?),
-        Product::HashFrames => drop(active.engine.hash_frames(&frames).await?),
+        Product::HashFrames => drop(active.engine.hash_frames(&all).await?),
     }
     Ok(active.engine.last_gpu_ms(product))
 }
@@ -342,11 +353,14 @@ fn promise(work: impl Future<Output = Result<JsValue>> + 'static) -> Promise {
 
 /// The good pixels, as stored, of a shape as it is shown; all of them without one.
 fn pixels(active: &Active, shape: &JsValue) -> Result<PixelSet> {
-    let shape: Option<DetectorShape> = parsed(shape)?;
-    let Some(shape) = shape else { return Ok(active.good.clone()) };
+    Ok(pixels_of(active, parsed(shape)?))
+}
+
+fn pixels_of(active: &Active, shape: Option<DetectorShape>) -> PixelSet {
+    let Some(shape) = shape else { return active.good.clone() };
     let mut pixels = active.flip.pixels(&shape.pixels(active.set.detector));
     pixels.words.iter_mut().zip(&active.good.words).for_each(|(word, good)| *word &= good);
-    Ok(pixels)
+    pixels
 }
 
 /// Per-position values of the scan: surplus frames are left out, positions without a frame are 0, not valid.

@@ -15,6 +15,12 @@ pub const LINUX_WEBGPU: [&str; 5] = [
     "--ozone-platform=x11",
 ];
 
+/// Without a window. Chrome's WebGPU then needs no surface, which an NVIDIA host without a display cannot give.
+pub const HEADLESS: [&str; 2] = ["--headless=new", "--disable-vulkan-surface"];
+
+/// GPU timestamps in nanoseconds; a page gets them in steps of 0.1 ms otherwise.
+pub const FINE_TIMESTAMPS: &str = "--disable-dawn-features=timestamp_quantization";
+
 /// No first-run pages, and no traffic of the browser's own.
 pub const QUIET: [&str; 6] = [
     "--no-first-run",

@@ -4,8 +4,10 @@
 //! - `test`: makes the test data and runs every test, natively and in Chrome.
 //! - `build`: only builds the page into `dist/`.
 //! - `inspect`: tells what files hold, for people or as JSON.
+//! - `bench`: measures loads, decodes and products in Chrome.
 //! - `demo`: makes the page's demo set anew.
 
+mod bench;
 mod browser;
 mod chrome;
 mod inspect;
@@ -47,6 +49,8 @@ enum Command {
     },
     /// Tell what files hold: what was read, what it means, what is wrong
     Inspect(inspect::Options),
+    /// Measure loads, decodes and products of a set in Chrome, once every frame is right
+    Bench(Box<bench::Options>),
     /// Make the page's demo set in www/demo anew
     Demo,
 }
@@ -65,6 +69,7 @@ fn execute(command: Command) -> Result<ExitCode> {
     match command {
         Command::Run(options) => run::run(&options)?,
         Command::Test(options) => return test::run(&options),
+        Command::Bench(options) => return bench::run(&options),
         Command::Inspect(options) => return inspect::run(&options),
         Command::Demo => test::data::make_demo(&test::tools::python()?)?,
         Command::Build { dev, out } => {

@@ -97,7 +97,7 @@ fn token() -> String {
 
 /// A name as one segment of an address: everything but letters, digits, `-`, `.` and `_` as %XX of its UTF-8 bytes.
 /// No brace is left, which a route would read as a capture.
-fn percent_encoded(name: &str) -> String {
+pub fn percent_encoded(name: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
     name.bytes().map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
 }

@@ -9,7 +9,7 @@ use planescope::{
 };
 use serde_json::{Value, json};
 
-use super::{Bench, answers};
+use super::{Bench, FILE_INPUT, answers};
 use crate::{paths, test::data};
 
 /// One set, opened on a fresh page.
@@ -29,8 +29,6 @@ pub fn bench(bench: &data::Bench) -> Case<'_> {
     Case::Bench(bench)
 }
 
-/// Where a user's choice of files goes.
-pub const FILE_INPUT: &str = "input[type=file]";
 
 impl Case<'_> {
     pub async fn run(self, bench: &mut Bench<'_>) -> Result<()> {

@@ -1,4 +1,4 @@
-//! One page of a Chrome that was started for tests, over the
+//! One page of a Chrome that was started for tests or measurements, over the
 //! [DevTools protocol](https://chromedevtools.github.io/devtools-protocol/): JSON over a web socket.
 
 use std::{
@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value, json};
@@ -17,10 +17,14 @@ use tokio_tungstenite::{
     tungstenite::{Message, protocol::WebSocketConfig},
 };
 
-use crate::{chrome, paths};
+use crate::chrome;
 
+/// Where in its profile Chrome writes the web socket's address.
+const ADDRESS: &str = "DevToolsActivePort";
 /// How long Chrome may take to start.
 const START: Duration = Duration::from_secs(60);
+/// How long it may take to end.
+const END: Duration = Duration::from_secs(15);
 
 /// A running Chrome with one page. It is ended when this is dropped.
 pub struct Browser {
@@ -31,31 +35,41 @@ pub struct Browser {
     complaints: Vec<String>,
 }
 
+/// How Chrome is started.
+pub struct Launch {
+    pub program: PathBuf,
+    /// What Chrome prints goes to a file beside it.
+    pub profile: PathBuf,
+    /// With what an earlier browser stored in the profile; else it is emptied first.
+    pub keeps_profile: bool,
+    /// Beside those that this client needs itself.
+    pub flags: Vec<String>,
+    /// The X display of a window, where it is not the environment's.
+    pub display: Option<String>,
+}
+
 impl Browser {
-    /// Starts Chrome with a new, empty profile; `display` is the X display of a headed one.
-    pub async fn start(program: &Path, name: &str, display: Option<&str>) -> Result<Self> {
-        let profile = paths::target().join("chrome").join(name);
-        if profile.exists() {
-            std::fs::remove_dir_all(&profile).with_context(|| profile.display().to_string())?;
+    /// Starts Chrome.
+    pub async fn start(launch: &Launch) -> Result<Self> {
+        let Launch { program, profile, keeps_profile, flags, display } = launch;
+        // An old address must not be taken for the new browser's.
+        let _ = std::fs::remove_file(profile.join(ADDRESS));
+        if profile.exists() && !keeps_profile {
+            std::fs::remove_dir_all(profile).with_context(|| profile.display().to_string())?;
         }
-        std::fs::create_dir_all(&profile)?;
+        std::fs::create_dir_all(profile).with_context(|| profile.display().to_string())?;
         let mut command = Command::new(program);
-        command.args(chrome::QUIET);
-        command.args(["--no-sandbox", "--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"]);
-        command.args(["--remote-debugging-port=0", "--disable-dev-shm-usage", "--force-device-scale-factor=1"]);
-        command.args(["--hide-scrollbars", "--mute-audio", "--window-size=1280,720"]);
+        command.args(chrome::QUIET).args(flags).arg("--remote-debugging-port=0");
         command.arg(format!("--user-data-dir={}", profile.display()));
-        match display {
-            Some(display) => command.args(["--ozone-platform=x11", "--window-position=0,0"]).env("DISPLAY", display),
-            None => command.arg("--headless=new"),
-        };
-        let log = std::fs::File::create(paths::target().join("chrome").join(format!("{name}.log")))?;
+        command.envs(display.as_ref().map(|display| ("DISPLAY", display)));
+        let log = std::fs::File::create(profile.with_extension("log"))?;
         command.arg("about:blank").stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
         let process = command.spawn().with_context(|| format!("{} did not start", program.display()))?;
         // From here on, an error must end the process as well.
         let mut process = Guard(Some(process));
-        let address =
-            time::timeout(START, devtools_address(&profile)).await.context("Chrome did not start in 60 s")??;
+        let address = time::timeout(START, devtools_address(&mut process, profile))
+            .await
+            .context("Chrome did not start in 60 s")??;
         let config = WebSocketConfig::default().max_message_size(None).max_frame_size(None);
         let (socket, _) = connect_async_with_config(address, Some(config), false).await?;
         let process = process.0.take().context("the process is held until here")?;
@@ -129,6 +143,22 @@ impl Browser {
         Ok(BASE64_STANDARD.decode(shot["data"].as_str().context("no picture")?)?)
     }
 
+    /// Which browser this is, as it calls itself: `Chrome/156.0.7000.1`.
+    pub async fn version(&mut self) -> Result<String> {
+        let version = self.call("Browser.getVersion", json!({})).await?;
+        Ok(version["product"].as_str().context("no product")?.to_owned())
+    }
+
+    /// Ends Chrome in order and waits until it is gone, so that the next one finds the machine free.
+    pub async fn close(mut self) {
+        // Chrome may end before it answers.
+        let _ = time::timeout(END, self.call("Browser.close", json!({}))).await;
+        let start = time::Instant::now();
+        while start.elapsed() < END && matches!(self.process.try_wait(), Ok(None)) {
+            time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
     /// What the page wrote to the console as an error, threw without catching it, or failed to load.
     pub fn complaints(&self) -> &[String] {
         &self.complaints
@@ -148,6 +178,7 @@ impl Browser {
             let mut message: Value = serde_json::from_str(&text)?;
             if message["id"] != json!(id) {
                 self.note(&message);
+                ensure!(message["method"] != "Inspector.targetCrashed", "the page crashed");
                 continue;
             }
             if let Some(error) = message.get("error") {
@@ -206,12 +237,15 @@ fn end(process: &mut Child) {
 }
 
 /// The web socket's address, which Chrome writes into its profile once it listens: the port, then the path.
-async fn devtools_address(profile: &Path) -> Result<String> {
-    let file = profile.join("DevToolsActivePort");
+async fn devtools_address(process: &mut Guard, profile: &Path) -> Result<String> {
+    let file = profile.join(ADDRESS);
     loop {
         let text = std::fs::read_to_string(&file).unwrap_or_default();
         if let [port, path] = text.lines().collect::<Vec<_>>()[..] {
             return Ok(format!("ws://127.0.0.1:{port}{path}"));
+        }
+        if let Some(status) = process.0.as_mut().map(Child::try_wait).transpose()?.flatten() {
+            bail!("Chrome ended at once ({status}); {} tells why", profile.with_extension("log").display());
         }
         time::sleep(Duration::from_millis(50)).await;
     }

@@ -57,7 +57,7 @@ impl Bench<'_> {
         let forget = "window.__loadprof = null";
         self.limited("the profile before", async |browser| browser.evaluate(forget).await).await?;
         self.limited("the choice of files", async |browser| {
-            browser.choose_files(super::cases::FILE_INPUT, &[file]).await
+            browser.choose_files(super::FILE_INPUT, &[file]).await
         })
         .await?;
         let chooser = self.evaluate("the chooser", CHOOSER).await?;

@@ -6,6 +6,7 @@
 mod cases;
 pub mod cdp;
 mod choices;
+mod measuring;
 mod screens;
 
 use std::{
@@ -22,18 +23,34 @@ use crate::{
     setup::say,
     test::{Tally, data, tools},
 };
-use cdp::Browser;
+use cdp::{Browser, Launch};
+
+/// Where a user's choice of files goes.
+pub const FILE_INPUT: &str = "input[type=file]";
 
 /// How long one question to the page may take. Software GPUs are slow; a page that hangs must still be named.
 const STEP: Duration = Duration::from_secs(120);
 
 /// Waits for the page's hooks; a page that does not start must not cost a whole step in every case.
-const START: &str = "(async () => {
+pub const START: &str = "(async () => {
     const end = performance.now() + 30_000;
     while (!window.__planescope && performance.now() < end) await new Promise(done => setTimeout(done, 20));
     if (!window.__planescope) throw new Error('the page did not start within 30 s');
     await window.__planescope.ready;
 })()";
+
+const HEADLESS: &str = "--headless=new";
+/// SwiftShader as WebGPU's adapter, in a window of known size.
+const SOFTWARE: [&str; 8] = [
+    "--no-sandbox",
+    "--enable-unsafe-webgpu",
+    "--use-webgpu-adapter=swiftshader",
+    "--disable-dev-shm-usage",
+    "--force-device-scale-factor=1",
+    "--hide-scrollbars",
+    "--mute-audio",
+    "--window-size=1280,720",
+];
 
 /// The page under test and the answers so far.
 struct Bench<'a> {
@@ -53,7 +70,7 @@ pub fn run(chrome: &Path, python: &Path) -> Result<Tally> {
         let twins_url = serve::serve(&page::twins_folder(), &[], 0).await?.url;
         let mut tally = Tally::default();
 
-        let browser = Browser::start(chrome, "headless", None).await?;
+        let browser = Browser::start(&launch(chrome, "headless", None)).await?;
         let mut bench = Bench {
             browser,
             python,
@@ -66,9 +83,10 @@ pub fn run(chrome: &Path, python: &Path) -> Result<Tally> {
         bench.headless().await;
         say(&format!("headless Chrome took {} s", start.elapsed().as_secs()));
         tally.add(&bench.tally);
+        tally.add(&measuring::measures(chrome)?);
 
         let display = tools::Display::start()?;
-        let browser = Browser::start(chrome, "headed", Some(&display.name)).await?;
+        let browser = Browser::start(&launch(chrome, "headed", Some(&display.name))).await?;
         let mut bench = Bench { browser, python, url, twins_url, mode: "headed", tally: Tally::default() };
         let start = Instant::now();
         bench.headed().await;
@@ -179,6 +197,19 @@ impl Bench<'_> {
             Ok(outcome) => outcome,
             Err(_) => bail!("{what}: no answer within {} s", STEP.as_secs()),
         }
+    }
+}
+
+/// Chrome with SwiftShader as its adapter; `display` is the X display of a headed one.
+fn launch(program: &Path, name: &str, display: Option<&str>) -> Launch {
+    let mut flags = SOFTWARE.to_vec();
+    flags.extend(display.map_or([HEADLESS].as_slice(), |_| &["--ozone-platform=x11", "--window-position=0,0"]));
+    Launch {
+        program: program.to_owned(),
+        profile: paths::target().join("chrome").join(name),
+        keeps_profile: false,
+        flags: flags.into_iter().map(str::to_owned).collect(),
+        display: display.map(str::to_owned),
     }
 }
 

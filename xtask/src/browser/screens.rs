@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use super::{Bench, cases::FILE_INPUT, cdp::Browser};
+use super::{Bench, FILE_INPUT, cdp::Browser};
 use crate::{paths, test::data};
 
 /// The window sizes in which the page must look right, CSS pixels.

@@ -1,0 +1,74 @@
+//! `cargo xtask bench` from end to end: it measures what is right, and nothing else.
+
+use std::{
+    path::Path,
+    process::{Command, Output},
+};
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+
+use super::{HEADLESS, SOFTWARE};
+use crate::{
+    paths,
+    test::{Tally, data},
+};
+
+/// Measures a small set in a software browser: as it is, with a wrong digest, and without leave to take a software
+/// adapter.
+pub fn measures(chrome: &Path) -> Result<Tally> {
+    let mut tally = Tally::default();
+    let out = paths::target().join("chrome/bench.json");
+    let _ = std::fs::remove_file(&out);
+
+    let wrong = bench(chrome, &out, &["--allow-software", "--digest", "0123456789abcdef"])?;
+    let is_void = wrong.status.code() == Some(1) && wrong.stdout.is_empty() && !out.exists();
+    judge(&mut tally, "bench: a wrong digest voids the run", is_void, &wrong);
+
+    let refused = bench(chrome, &out, &[])?;
+    let is_refused = refused.status.code() == Some(2) && refused.stdout.is_empty() && !out.exists();
+    judge(&mut tally, "bench: a software adapter is refused", is_refused, &refused);
+
+    let right = bench(chrome, &out, &["--allow-software"])?;
+    let written: Value = match std::fs::read_to_string(&out) {
+        Ok(text) => serde_json::from_str(&text).with_context(|| out.display().to_string())?,
+        Err(_) => Value::Null,
+    };
+    let is_figure = |name: &str| {
+        let figure = &written[name];
+        let positive = |value: &Value| value.as_f64().is_some_and(|value| value > 0.0);
+        let raw = figure["raw"].as_array().is_some_and(|raw| !raw.is_empty() && raw.iter().all(positive));
+        raw && positive(&figure["median"]) && figure["hash_ok"] == true
+    };
+    let figures = ["load_ms", "first_image_ms", "resident_gb", "mask_change_ms", "com_ms", "mean_pattern_ms"];
+    let is_measured =
+        right.status.success() && written["software_adapter"] == true && figures.into_iter().all(is_figure);
+    judge(&mut tally, "bench: a load and its products are measured", is_measured, &right);
+    Ok(tally)
+}
+
+/// Runs `bench --loads` on the smallest acquisition, once.
+fn bench(chrome: &Path, out: &Path, more: &[&str]) -> Result<Output> {
+    let mut flags = SOFTWARE.to_vec();
+    flags.push(HEADLESS);
+    let mut command = Command::new(std::env::current_exe()?);
+    command.arg("bench").arg(data::bench_folder().join(data::BENCH[0].name)).args(["--loads", "--repeats", "1"]);
+    command.arg("--dist").arg(paths::dist()).arg("--chrome").arg(chrome).arg("--out").arg(out);
+    command.arg("--flags").arg(flags.join(" ")).args(more);
+    command.output().context("xtask did not start")
+}
+
+fn judge(tally: &mut Tally, name: &str, is_right: bool, output: &Output) {
+    match is_right {
+        true => tally.pass(name),
+        false => tally.fail(
+            name,
+            &format!(
+                "{}\n{}{}",
+                output.status,
+                String::from_utf8_lossy(&output.stdout),
+                String::from_utf8_lossy(&output.stderr)
+            ),
+        ),
+    }
+}

@@ -228,7 +228,7 @@ impl ChunkFault {
 }
 
 /// One compressed frame inside a batch buffer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Slot {
     /// Frame index = scan position, row-major.
     pub frame: u32,

@@ -6,7 +6,7 @@ use crate::{
     Error, Result,
     engine::ChunkFault,
     filter::{self, Fault},
-    hdf5::{Chunk, Dataset, File, Filter, Layout},
+    hdf5::{Chunk, Dataset, File, Filter, Layout, Outline},
     source::ByteSource,
 };
 
@@ -36,6 +36,8 @@ pub enum Pieces {
     Chunks(Vec<Chunk>),
     /// All elements from `offset` on, in the order of the file; those within `len_bytes` exist.
     Contiguous { offset: u64, len_bytes: u64 },
+    /// One frame each, all written; where, stands in the leaves of the index, which are read along with them.
+    Outlined(Outline),
 }
 
 /// Why a piece has no elements.
@@ -85,15 +87,8 @@ impl Store {
                 (contiguous_pieces(dims, order, element_bytes.into()), pieces, Vec::new(), false, Vec::new())
             }
             Layout::Chunked(chunking) => {
-                let found = file.chunks(dataset)?;
-                let chunks = found
-                    .chunks
-                    .into_iter()
-                    .map(|chunk| Chunk { at: axes.map(|axis| axis.map_or(0, |axis| chunk.at[axis])), ..chunk });
-                let mut chunks: Vec<Chunk> = chunks.collect();
-                chunks.sort_by_key(|chunk| chunk.at);
-                let chunks = Pieces::Chunks(chunks);
-                (spread(&chunking.dims), chunks, dataset.filters.clone(), chunking.has_raw_edges, found.faults)
+                let (pieces, faults) = chunked_pieces(file, dataset, axes)?;
+                (spread(&chunking.dims), pieces, dataset.filters.clone(), chunking.has_raw_edges, faults)
             }
         };
         let is_big_endian = dataset.datatype.is_big_endian();
@@ -101,6 +96,20 @@ impl Store {
             Self { file: file_index, dims, chunk, order, element_bytes, is_big_endian, filters, has_raw_edges, pieces },
             faults,
         )))
+    }
+
+    /// Whether its pieces are known by the leaves of their index.
+    pub fn is_outlined(&self) -> bool {
+        matches!(self.pieces, Pieces::Outlined(_))
+    }
+
+    /// Chunks that stand for all of them; `None` for a store without chunks.
+    pub fn samples(&self) -> Option<&[Chunk]> {
+        match &self.pieces {
+            Pieces::Chunks(chunks) => Some(chunks),
+            Pieces::Outlined(outline) => Some(&outline.samples),
+            Pieces::Contiguous { .. } => None,
+        }
     }
 
     /// Elements of a decoded piece; `None` where they are too many for this machine.
@@ -116,6 +125,7 @@ impl Store {
                 let found = chunks.binary_search_by_key(&at, |chunk| chunk.at.map(u64::from)).ok()?;
                 Some(chunks[found])
             }
+            Pieces::Outlined(_) => None,
             Pieces::Contiguous { offset, len_bytes } => {
                 let strides = strides(self.dims, self.order)?;
                 let mut start = 0_u64;
@@ -200,6 +210,7 @@ impl Store {
         let pieces: Vec<[u64; 4]> = match &self.pieces {
             Pieces::Chunks(chunks) => chunks.iter().map(|chunk| chunk.at.map(u64::from)).collect(),
             Pieces::Contiguous { .. } => all_of(counts),
+            Pieces::Outlined(_) => return None,
         };
         for at in pieces {
             match self.decode(source, at) {
@@ -289,6 +300,19 @@ fn all_of(counts: [u64; 4]) -> Vec<[u64; 4]> {
 
 /// What is read at once of a contiguous dataset whose frames lie scattered.
 const SLAB_BYTES: u64 = 1 << 20;
+/// The pieces of a chunked dataset, and the faults of its index.
+fn chunked_pieces(file: &File, dataset: &Dataset, axes: [Option<usize>; 4]) -> Result<(Pieces, Vec<Error>)> {
+    let outline = if axes_of(3) == Some(axes) { file.outline(dataset)? } else { None };
+    if let Some(outline) = outline {
+        return Ok((Pieces::Outlined(outline), Vec::new()));
+    }
+    let found = file.chunks(dataset)?;
+    let in_store = |chunk: Chunk| Chunk { at: axes.map(|axis| axis.map_or(0, |axis| chunk.at[axis])), ..chunk };
+    let mut chunks: Vec<Chunk> = found.chunks.into_iter().map(in_store).collect();
+    chunks.sort_by_key(|chunk| chunk.at);
+    Ok((Pieces::Chunks(chunks), found.faults))
+}
+
 /// A piece decodes to at most this (the format allows 4 GiB).
 const MOST_PIECE_BYTES: usize = 2 << 30;
 /// Masks, names and scalars are small.

@@ -72,6 +72,9 @@ pub struct App {
     sets_opened: u32,
     now_ms: f64,
     shelf_asked_ms: f64,
+    /// When the last picture and the last pattern were answered.
+    image_came_ms: f64,
+    pattern_came_ms: f64,
     stale: Stale,
     serial: u32,
 }

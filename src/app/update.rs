@@ -20,6 +20,11 @@ use crate::{
 /// Small pictures are asked for at most this often while the set is being read.
 const SHELF_REST_MS: f64 = 400.0;
 
+/// While the set is being read, the picture and the pattern of all patterns follow it at most this often; each is made
+/// of all that is there.
+const IMAGE_REST_MS: f64 = 100.0;
+const PATTERNS_REST_MS: f64 = 400.0;
+
 /// A disc that moved or grew by more than this is worth an offer, px.
 const DISC_TOLERANCE_PX: f64 = 0.5;
 
@@ -105,6 +110,8 @@ impl App {
         self.thumbs.clear();
         (self.hold, self.wrong_entry) = (None, None);
         self.set = Some(set);
+        // The first small pictures wait as the next ones do: the large ones come first.
+        self.shelf_asked_ms = self.now_ms;
     }
 
     fn fail(&mut self, error: Error) {
@@ -153,8 +160,10 @@ impl App {
                 return;
             }
         };
-        if lane == Lane::Image {
-            self.image_ms = Some(ms);
+        match lane {
+            Lane::Image => (self.image_ms, self.image_came_ms) = (Some(ms), self.now_ms),
+            Lane::Pattern => self.pattern_came_ms = self.now_ms,
+            Lane::Shelf => {}
         }
         match set.keep(lane, answer) {
             Some(Want::Sums { product, .. }) => self.refresh(&[product]),
@@ -250,11 +259,17 @@ impl App {
         if set.fit == Fit::Waiting && set.reading == Reading::Going {
             return;
         }
-        if let Some(want) = set.want(state.product, state) {
+        let is_going = set.reading == Reading::Going;
+        let rests = |answered_ms: f64, rest_ms: f64| is_going && now - answered_ms < rest_ms;
+        let is_fresh = rests(self.image_came_ms, IMAGE_REST_MS) && set.fits(state.product, state);
+        if let Some(want) = set.want(state.product, state).filter(|_| !is_fresh) {
             ask(set, Lane::Image, want);
         }
         let pattern = set.want_pattern(state);
-        ask(set, Lane::Pattern, pattern);
+        let has_patterns = matches!(&pattern, Want::Patterns(_)) && set.patterns.is_some();
+        if !has_patterns || !rests(self.pattern_came_ms, PATTERNS_REST_MS) {
+            ask(set, Lane::Pattern, pattern);
+        }
         if matches!(set.fit, Fit::Wanted | Fit::Check) {
             let patterns = Want::Patterns(set.version);
             ask(set, Lane::Shelf, patterns);

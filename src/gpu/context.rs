@@ -1,6 +1,9 @@
 //! The adapter and its device: what it is, what it can hold, and one guarded way to give it work.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    pin::Pin,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use wgpu::{Backends, DeviceType, ErrorFilter, Features, Limits};
 
@@ -28,6 +31,9 @@ pub struct AdapterFacts {
     /// True where passes can be timed.
     pub has_timestamps: bool,
 }
+
+/// What the error scopes around some work have caught, once that is known.
+pub type Verdict = Pin<Box<dyn Future<Output = Result<()>>>>;
 
 impl Context {
     /// The browser's high-performance adapter, or the first Vulkan one (`VK_ICD_FILENAMES` picks the driver).
@@ -155,18 +161,30 @@ impl Context {
     /// # Errors
     /// What `work` returns, or what the scopes caught: `Gpu` for validation, memory and driver errors.
     pub async fn guarded<T>(&self, what: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        let (result, verdict) = self.watched(what, work);
+        verdict.await?;
+        result
+    }
+
+    /// The same without waiting: what the scopes have caught is known when the verdict is. Nothing that `work` has
+    /// made may be shown before.
+    pub fn watched<T>(&self, what: &str, work: impl FnOnce() -> Result<T>) -> (Result<T>, Verdict) {
         let filters = [ErrorFilter::OutOfMemory, ErrorFilter::Internal, ErrorFilter::Validation];
         let scopes = filters.map(|filter| self.device.push_error_scope(filter));
         let result = work();
         // The last one pushed is popped first.
-        let caught = scopes.map(Some).into_iter().rev().flatten().map(|scope| scope.pop()).collect::<Vec<_>>();
-        for scope in caught {
-            if let Some(error) = scope.await {
-                self.trouble.note(format!("{what}: {error}"));
-                return Err(gpu_error(&error).at(what));
+        let caught = scopes.into_iter().rev().map(|scope| scope.pop()).collect::<Vec<_>>();
+        let (trouble, what) = (self.trouble.clone(), what.to_owned());
+        let verdict = async move {
+            for scope in caught {
+                if let Some(error) = scope.await {
+                    trouble.note(format!("{what}: {error}"));
+                    return Err(gpu_error(&error).at(what));
+                }
             }
-        }
-        result
+            Ok(())
+        };
+        (result, Box::pin(verdict))
     }
 
     /// Encodes with `record` and submits, inside error scopes. Returns before the GPU has finished.
@@ -178,14 +196,24 @@ impl Context {
         label: &str,
         record: impl FnOnce(&mut wgpu::CommandEncoder) -> Result<T>,
     ) -> Result<T> {
-        self.guarded(label, || {
+        let (result, verdict) = self.submit_watched(label, record);
+        verdict.await?;
+        result
+    }
+
+    /// The same without waiting, as [`Context::watched`].
+    pub fn submit_watched<T>(
+        &self,
+        label: &str,
+        record: impl FnOnce(&mut wgpu::CommandEncoder) -> Result<T>,
+    ) -> (Result<T>, Verdict) {
+        self.watched(label, || {
             let mut encoder =
                 self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some(label) });
             let result = record(&mut encoder)?;
             self.queue.submit([encoder.finish()]);
             Ok(result)
         })
-        .await
     }
 
     pub fn ledger(&self) -> &Ledger {

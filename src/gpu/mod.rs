@@ -26,8 +26,8 @@ mod stopwatch;
 pub mod sum_pattern;
 pub mod virtual_image;
 
-pub use context::{AdapterFacts, Context};
-pub use decode::{Decoder, max_batch_frames};
+pub use context::{AdapterFacts, Context, Verdict};
+pub use decode::{Decoder, PADDING_BYTES, max_batch_frames};
 pub use engine::Engine;
 pub use memory::{Buffer, Ledger};
 pub use pass::{Binding, Pass, PassSpec, Uniform, grid};

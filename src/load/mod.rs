@@ -12,13 +12,16 @@ pub use clock::{BlockWatch, now_ms};
 pub use profile::{LoadProfile, SourceKind, Stage};
 pub use tuning::Tuning;
 
+use prepared::Prepared;
+
 use crate::{
     Error, Kind, Result,
     acquisition::{Acquisition, Opened, Options, Storage, contents::Contents},
     cpu,
     engine::Engine,
     gpu::{self, Context},
-    reader::{Outcome, Pool, Task},
+    plan,
+    reader::{Done, Outcome, Pool, Task},
     shape::FrameLayout,
     source::Picked,
 };
@@ -26,6 +29,7 @@ use crate::{
 mod clock;
 mod compressed;
 mod decoded;
+mod prepared;
 mod profile;
 mod tuning;
 
@@ -72,6 +76,7 @@ pub enum Path {
 pub struct Loader {
     pool: RefCell<Rc<Pool>>,
     context: Option<Rc<Context>>,
+    prepared: Prepared,
     tuning: RefCell<Tuning>,
     generation: Cell<u32>,
     offered: RefCell<Option<Offer>>,
@@ -102,8 +107,15 @@ impl Loader {
     /// Readers at work, no set yet. `context` is `None` on a machine without WebGPU.
     pub fn new(context: Option<Rc<Context>>, tuning: Tuning) -> Self {
         let pool = RefCell::new(Rc::new(Pool::new(READER, tuning.workers)));
-        let (generation, offered) = Default::default();
-        Self { pool, context, tuning: RefCell::new(tuning), generation, offered }
+        let (prepared, generation, offered) = Default::default();
+        Self { pool, context, prepared, tuning: RefCell::new(tuning), generation, offered }
+    }
+
+    /// Makes what the first load would otherwise wait for.
+    pub async fn prepare(&self) {
+        if let Some(context) = &self.context {
+            self.prepared.make(context, &self.tuning()).await;
+        }
     }
 
     pub fn context(&self) -> Option<&Rc<Context>> {
@@ -137,7 +149,9 @@ impl Loader {
         (job.sink)(Event::Walking { files: files.len() as u32 });
         let pool = self.pool.borrow().clone();
         pool.hand_over(&files);
-        let walked = pool.run(Task::Walk { options: job.options.clone() }, Rc::new(|_| ())).await;
+        let is_outlined = path == Path::Gpu && self.context.is_some();
+        let task = Task::Walk { options: job.options.clone(), is_outlined };
+        let walked = pool.run(task, Rc::new(|_| ())).await;
         if job.generation != self.generation.get() {
             return;
         }
@@ -202,7 +216,7 @@ impl Loader {
         let pool = self.pool.borrow().clone();
         pool.hand_over(std::slice::from_ref(master));
         let Outcome::Walked(opened) =
-            pool.run(Task::Walk { options: Options::default() }, Rc::new(|_| ())).await?.outcome
+            pool.run(Task::Walk { options: Options::default(), is_outlined: true }, Rc::new(|_| ())).await?.outcome
         else {
             return Ok(Vec::new());
         };
@@ -273,14 +287,43 @@ impl Loader {
         (job.sink)(Event::Started { set: set.clone(), engine: engine.clone() });
         let pool = self.pool.borrow().clone();
         let loaded = match (&set.storage, &self.context, job.path) {
-            (Storage::BitshuffleLz4 { chunks, .. }, Some(context), Path::Gpu) => {
-                compressed::load(&job, pool, context.clone(), &engine, &set, chunks).await
+            (Storage::BitshuffleLz4 { .. }, Some(context), Path::Gpu) => {
+                compressed::load(&job, pool, context.clone(), &self.prepared, &engine, &set).await
             }
             _ => decoded::load(&job, pool, &engine, &set, which).await,
         };
+        if set.is_outlined() && matches!(&loaded, Err(error) if error.key == plan::IRREGULAR) {
+            return self.load_walked(job, &set).await;
+        }
         if job.generation == self.generation.get() {
             job.count_states(&engine);
             job.finish(self, loaded.err());
+        }
+    }
+
+    /// Loads `set`, which is not what its outline says, after a walk through all of its index.
+    async fn load_walked(&self, job: Job, set: &Acquisition) {
+        let pool = self.pool.borrow().clone();
+        pool.cancel();
+        (job.sink)(Event::Walking { files: set.files.len() as u32 });
+        let task = Task::Walk { options: job.options.clone(), is_outlined: false };
+        let walked = pool.run(task, Rc::new(|_| ())).await;
+        if job.generation != self.generation.get() {
+            return;
+        }
+        let opened = match walked {
+            Ok(Done { outcome: Outcome::Walked(opened), .. }) => opened,
+            Ok(_) => Opened::default(),
+            Err(error) => return job.finish(self, Some(error)),
+        };
+        let place = opened.sets.iter().position(|other| (&other.name, &other.dataset) == (&set.name, &set.dataset));
+        let found = place.and_then(|place| Some((place, opened.sets.into_iter().nth(place)?)));
+        match found {
+            Some((place, set)) => Box::pin(self.load(job, place as u32, set)).await,
+            None => {
+                let refused = opened.refused.into_iter().next().map(|refused| refused.error);
+                job.finish(self, Some(refused.unwrap_or_else(nothing_to_show)));
+            }
         }
     }
 
@@ -311,13 +354,13 @@ impl Job {
 
     fn describe(&self, set: &Acquisition) {
         let mut profile = self.profile.borrow_mut();
-        let chunk_bytes = |chunks: &[crate::acquisition::FrameChunk]| -> f64 {
-            chunks.iter().map(|chunk| f64::from(chunk.len_bytes)).sum()
+        // Those of an outlined set are counted as they come.
+        (profile.compressed_gb, profile.chunks) = match &set.storage {
+            Storage::BitshuffleLz4 { chunks, .. } => {
+                (chunks.iter().map(|chunk| f64::from(chunk.len_bytes)).sum::<f64>() / 1e9, chunks.len() as u32)
+            }
+            Storage::Decoded(_) => (0.0, 0),
         };
-        if let Storage::BitshuffleLz4 { chunks, .. } = &set.storage {
-            profile.compressed_gb = chunk_bytes(chunks) / 1e9;
-            profile.chunks = chunks.len() as u32;
-        }
         profile.file_gb = set.files.iter().map(|file| file.len_bytes as f64).sum::<f64>() / 1e9;
         profile.source_dtype = set.dtype.name().to_owned();
         profile.dataset.clone_from(&set.dataset);

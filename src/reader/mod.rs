@@ -11,6 +11,7 @@ pub use pool::{Done, Piece, Pool, cancelled};
 pub use worker::Reader;
 
 mod codec;
+mod leaves;
 mod message;
 mod pool;
 mod port;

@@ -3,11 +3,11 @@
 
 use std::{
     cell::{Cell, RefCell},
+    collections::VecDeque,
     rc::Rc,
 };
 
-use futures_channel::mpsc;
-use futures_util::StreamExt;
+use futures_channel::oneshot;
 use gloo_worker::{HandlerId, WorkerScope};
 use js_sys::{Array, ArrayBuffer, Uint8Array};
 use wasm_bindgen::{JsCast, JsValue, closure::Closure};
@@ -18,13 +18,14 @@ use web_sys::{
 };
 
 use super::{
-    Answer, Outcome, Request, Task,
+    Answer, Outcome, Request, Task, cancelled,
+    leaves::Leaves,
     port::{object, post, property},
 };
 use crate::{
     Error, Kind, Result,
     acquisition::{self, Acquisition, DecodedFrames, Opened, Options, contents::contents},
-    plan::Slice,
+    plan::{Slice, locate},
     source::{ByteSource, Picked, PickedSource, range_header, unreadable},
 };
 
@@ -43,16 +44,16 @@ struct Desk {
     walked: RefCell<Option<Options>>,
     /// Jobs of this and of older generations are no longer wanted.
     forgotten: Cell<Option<u32>>,
-    /// Buffers that came back from the page.
-    returned: mpsc::UnboundedSender<ArrayBuffer>,
-    free: RefCell<Option<mpsc::UnboundedReceiver<ArrayBuffer>>>,
-    /// Buffers made so far, and their size.
+    /// Buffers that came back from the page, and the jobs that wait for one.
+    free: RefCell<Vec<ArrayBuffer>>,
+    waiting: RefCell<VecDeque<oneshot::Sender<ArrayBuffer>>>,
+    /// Buffers that are about, and their size.
     made: Cell<u32>,
     buffer_bytes: Cell<u32>,
 }
 
 /// Buffers a reader has under way: enough to read ahead while the page copies.
-const BUFFERS: u32 = 4;
+const BUFFERS: u32 = 6;
 
 impl gloo_worker::Worker for Reader {
     type Message = ();
@@ -60,15 +61,14 @@ impl gloo_worker::Worker for Reader {
     type Output = Answer;
 
     fn create(_scope: &WorkerScope<Self>) -> Self {
-        let (returned, free) = mpsc::unbounded();
         let desk = Rc::new(Desk {
             port: RefCell::default(),
             files: RefCell::default(),
             sets: RefCell::default(),
             walked: RefCell::default(),
             forgotten: Cell::new(None),
-            returned,
-            free: RefCell::new(Some(free)),
+            free: RefCell::default(),
+            waiting: RefCell::default(),
             made: Cell::new(0),
             buffer_bytes: Cell::new(0),
         });
@@ -123,8 +123,7 @@ impl Desk {
     /// A message on the port: a buffer that comes back, new files, or a question whether we live.
     fn hear(&self, message: &JsValue) {
         if let Some(buffer) = property(message, "buffer").and_then(|buffer| buffer.dyn_into::<ArrayBuffer>().ok()) {
-            // The receiver lives as long as the desk.
-            let _ = self.returned.unbounded_send(buffer);
+            self.put_back(buffer);
         }
         if let Some(files) = property(message, "files") {
             *self.files.borrow_mut() = Array::from(&files).iter().filter_map(|file| Picked::from_js(&file)).collect();
@@ -141,8 +140,8 @@ impl Desk {
     async fn work(&self, job: u32, generation: u32, task: Task) -> Result<(Outcome, f64, f64)> {
         let started = now_ms();
         match task {
-            Task::Walk { options } => {
-                let opened = self.walk(options);
+            Task::Walk { options, is_outlined } => {
+                let opened = self.walk(options, is_outlined);
                 Ok((Outcome::Walked(opened), 0.0, now_ms() - started))
             }
             Task::List => {
@@ -150,13 +149,16 @@ impl Desk {
                 let sources: Vec<&dyn ByteSource> = sources.iter().map(|source| source as &dyn ByteSource).collect();
                 Ok((Outcome::Listed(contents(&sources)), 0.0, now_ms() - started))
             }
-            Task::Read { picked, slice, piece_bytes } => {
-                let read_ms = self.read(job, generation, picked, slice, piece_bytes).await?;
-                Ok((Outcome::Read, f64::from(slice.len_bytes), read_ms))
+            Task::Read { picked, slice, sections, piece_bytes } => {
+                let mut leaves = Leaves::of(&sections);
+                let source = PickedSource::new(self.file(picked)?);
+                let read_ms = self.read(job, generation, source.picked(), slice, piece_bytes, &mut leaves).await?;
+                let located = locate(&slice, &sections, &leaves.finish(&source)?, source.len_bytes())?;
+                Ok((Outcome::Read(located), f64::from(slice.len_bytes), read_ms))
             }
             Task::Decode { options, set, first, count } => {
                 if self.walked.borrow().as_ref() != Some(&options) {
-                    self.walk(options);
+                    self.walk(options, false);
                 }
                 let (outcome, bytes) = self.decode(job, set, first, count)?;
                 Ok((outcome, bytes, now_ms() - started))
@@ -164,10 +166,16 @@ impl Desk {
         }
     }
 
-    fn walk(&self, options: Options) -> Opened {
+    fn walk(&self, options: Options, is_outlined: bool) -> Opened {
         let sources = self.sources();
         let sources: Vec<&dyn ByteSource> = sources.iter().map(|source| source as &dyn ByteSource).collect();
-        let opened = acquisition::open(&sources, &options);
+        let opened = match is_outlined {
+            true => acquisition::outline(&sources, &options),
+            false => acquisition::open(&sources, &options),
+        };
+        if opened.sets.iter().any(Acquisition::is_outlined) {
+            return opened;
+        }
         self.sets.borrow_mut().clone_from(&opened.sets);
         *self.walked.borrow_mut() = Some(options);
         opened
@@ -182,22 +190,36 @@ impl Desk {
         file.ok_or_else(|| Error::new(Kind::Internal, "no_such_file", "A job names no file"))
     }
 
-    /// Reads a slice into recycled buffers and posts each full one. Returns the time spent reading, ms.
-    async fn read(&self, job: u32, generation: u32, picked: u32, slice: Slice, piece_bytes: u32) -> Result<f64> {
-        let file = self.file(picked)?;
+    /// Reads a slice into recycled buffers and posts each full one; `leaves` picks from them what it needs. Returns
+    /// the time spent reading, ms.
+    async fn read(
+        &self,
+        job: u32,
+        generation: u32,
+        file: &Picked,
+        slice: Slice,
+        piece_bytes: u32,
+        leaves: &mut Leaves,
+    ) -> Result<f64> {
         let name = file.name();
-        let mut stream = Stream::open(&file, slice.offset, u64::from(slice.len_bytes)).await?;
+        let mut stream = Stream::open(file, slice.offset, u64::from(slice.len_bytes)).await?;
         let (mut done, mut read_ms) = (0, 0.0);
         while done < slice.len_bytes {
             let len = piece_bytes.min(slice.len_bytes - done);
             let buffer = self.buffer(piece_bytes).await;
             if self.forgotten.get().is_some_and(|forgotten| generation <= forgotten) {
-                let _ = self.returned.unbounded_send(buffer);
-                break;
+                self.put_back(buffer);
+                return Err(cancelled());
             }
             let started = now_ms();
-            let buffer = stream.fill(buffer, len).await.map_err(|cause| unreadable(&name, &cause))?;
+            let filled = stream.fill(buffer, len).await;
+            let buffer = filled.map_err(|cause| {
+                // A stream that fails keeps the buffer.
+                self.made.set(self.made.get().saturating_sub(1));
+                unreadable(&name, &cause)
+            })?;
             read_ms += now_ms() - started;
+            leaves.pick(slice.offset + u64::from(done), &Uint8Array::new_with_byte_offset_and_length(&buffer, 0, len));
             self.piece(job, slice.dest + done, len, &buffer);
             done += len;
         }
@@ -213,28 +235,33 @@ impl Desk {
     async fn buffer(&self, bytes: u32) -> ArrayBuffer {
         if self.buffer_bytes.replace(bytes) != bytes {
             self.made.set(0);
+            self.free.take();
         }
-        // Taken out while waiting: one job reads at a time, so nobody else looks for it.
-        let Some(mut free) = self.free.borrow_mut().take() else { return ArrayBuffer::new(bytes) };
-        let buffer = loop {
-            if self.made.get() < BUFFERS {
-                if let Ok(buffer) = free.try_recv() {
-                    if buffer.byte_length() == bytes {
-                        break buffer;
-                    }
-                    continue;
-                }
-                self.made.set(self.made.get() + 1);
-                break ArrayBuffer::new(bytes);
+        if let Some(buffer) = self.free.borrow_mut().pop() {
+            return buffer;
+        }
+        if self.made.get() < BUFFERS {
+            self.made.set(self.made.get() + 1);
+            return ArrayBuffer::new(bytes);
+        }
+        let (sender, returned) = oneshot::channel();
+        self.waiting.borrow_mut().push_back(sender);
+        // The sender lives as long as the desk.
+        returned.await.unwrap_or_else(|_| ArrayBuffer::new(bytes))
+    }
+
+    /// Gives a buffer to the job that has waited longest, or keeps it. One of another size is dropped.
+    fn put_back(&self, mut buffer: ArrayBuffer) {
+        if buffer.byte_length() != self.buffer_bytes.get() {
+            return;
+        }
+        while let Some(waiting) = self.waiting.borrow_mut().pop_front() {
+            match waiting.send(buffer) {
+                Ok(()) => return,
+                Err(unsent) => buffer = unsent,
             }
-            match free.next().await {
-                Some(buffer) if buffer.byte_length() == bytes => break buffer,
-                Some(_) => {}
-                None => break ArrayBuffer::new(bytes),
-            }
-        };
-        *self.free.borrow_mut() = Some(free);
-        buffer
+        }
+        self.free.borrow_mut().push(buffer);
     }
 
     fn decode(&self, job: u32, set: u32, first: u32, count: u32) -> Result<(Outcome, f64)> {

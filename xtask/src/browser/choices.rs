@@ -56,10 +56,8 @@ impl Bench<'_> {
         let file = axes.join("several.h5");
         let forget = "window.__loadprof = null";
         self.limited("the profile before", async |browser| browser.evaluate(forget).await).await?;
-        self.limited("the choice of files", async |browser| {
-            browser.choose_files(super::FILE_INPUT, &[file]).await
-        })
-        .await?;
+        self.limited("the choice of files", async |browser| browser.choose_files(super::FILE_INPUT, &[file]).await)
+            .await?;
         let chooser = self.evaluate("the chooser", CHOOSER).await?;
         let expected =
             json!({"stage": "choice", "rows": 9, "refused": 5, "first": "cube", "next": "dark", "folded": 1});

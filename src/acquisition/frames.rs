@@ -38,7 +38,10 @@ impl Acquisition {
         let mut runs: Vec<Range<u32>> = Vec::new();
         let written = chunks.iter().map(|chunk| chunk.frame..chunk.frame.saturating_add(1));
         let written = written.chain(sections.iter().map(|of| of.frame..of.frame.saturating_add(of.frames)));
-        for run in written.map(|run| run.start..run.end.min(self.frames)).filter(|run| run.start < run.end) {
+        let written = written.map(|run| run.start..run.end.min(self.frames)).filter(|run| run.start < run.end);
+        let mut written: Vec<Range<u32>> = written.collect();
+        written.sort_unstable_by_key(|run| run.start);
+        for run in written {
             match runs.last_mut() {
                 Some(last) if last.end == run.start => last.end = run.end,
                 _ => runs.push(run),

@@ -211,8 +211,8 @@ pub enum Storage {
         /// Sorted by frame, at most one per frame.
         #[serde(with = "packed")]
         chunks: Vec<FrameChunk>,
-        /// Frames whose chunks are not known one by one, sorted; only as [`outline`] gives them, and then `chunks`
-        /// is empty.
+        /// Frames beside those of `chunks`, whose places are not known one by one, sorted; only as [`outline`] gives
+        /// them.
         sections: Vec<Section>,
     },
     /// Everything else: decoded by the workers into frames of little-endian pixels.

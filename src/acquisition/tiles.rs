@@ -259,8 +259,11 @@ impl Tiles {
         found.dedup_by_key(|chunk| chunk.frame);
         sections.sort_by_key(|section| section.frame);
         let is_apart = sections.windows(2).all(|pair| pair[0].frame + pair[0].frames <= pair[1].frame);
-        let is_alone = sections.is_empty() || found.is_empty();
-        (is_apart && is_alone).then_some((block, found, sections))
+        let is_in_section = |chunk: &FrameChunk| {
+            let before = sections.partition_point(|section| section.frame <= chunk.frame);
+            before > 0 && chunk.frame < sections[before - 1].frame + sections[before - 1].frames
+        };
+        (is_apart && !found.iter().any(is_in_section)).then_some((block, found, sections))
     }
 
     /// The frames of a whole outlined store; `None` where they do not simply follow one another.

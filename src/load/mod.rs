@@ -356,10 +356,10 @@ impl Job {
         let mut profile = self.profile.borrow_mut();
         // Those of an outlined set are counted as they come.
         (profile.compressed_gb, profile.chunks) = match &set.storage {
-            Storage::BitshuffleLz4 { chunks, .. } => {
+            Storage::BitshuffleLz4 { chunks, sections, .. } if sections.is_empty() => {
                 (chunks.iter().map(|chunk| f64::from(chunk.len_bytes)).sum::<f64>() / 1e9, chunks.len() as u32)
             }
-            Storage::Decoded(_) => (0.0, 0),
+            _ => (0.0, 0),
         };
         profile.file_gb = set.files.iter().map(|file| file.len_bytes as f64).sum::<f64>() / 1e9;
         profile.source_dtype = set.dtype.name().to_owned();

@@ -134,7 +134,7 @@ fn patterns(set: &OpenSet) -> Vec<(String, String)> {
         ("missing", FrameState::Missing),
         ("aborted (all pixels sentinel)", FrameState::Sentinel),
     ] {
-        let frames = set.states.iter().enumerate().filter(|(_, other)| **other == state);
+        let frames = set.states().iter().enumerate().filter(|(_, other)| **other == state);
         let first: Vec<_> = frames.take(NAMED).map(|(frame, _)| count(frame as u64)).collect();
         if !first.is_empty() {
             rows.push(row(name, format!("{}; first: {}", number(state), first.join("  "))));

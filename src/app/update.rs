@@ -13,7 +13,7 @@ use super::{
 use crate::{
     Error, Kind, Result,
     acquisition::Acquisition,
-    engine::PatternSum,
+    engine::{FrameState, PatternSum},
     products::{Disc, Flip, find_disc},
 };
 
@@ -72,7 +72,8 @@ impl App {
             }
             Event::Answered { set_id, lane, answer, states, faults, ms } => {
                 if let Some(set) = self.set.as_mut().filter(|set| set.id == set_id) {
-                    (set.states, set.faults) = (states, faults);
+                    set.set_states(states);
+                    set.faults = faults;
                     self.answered(lane, answer, ms);
                 }
             }
@@ -261,7 +262,9 @@ impl App {
         }
         let is_going = set.reading == Reading::Going;
         let rests = |answered_ms: f64, rest_ms: f64| is_going && now - answered_ms < rest_ms;
-        let is_fresh = rests(self.image_came_ms, IMAGE_REST_MS) && set.fits(state.product, state);
+        // A first picture of the whole scan is worth more than rest.
+        let covers = u64::from(set.count(|state| state == FrameState::Valid)) * 20 >= set.shape().positions();
+        let is_fresh = covers && rests(self.image_came_ms, IMAGE_REST_MS) && set.fits(state.product, state);
         if let Some(want) = set.want(state.product, state).filter(|_| !is_fresh) {
             ask(set, Lane::Image, want);
         }

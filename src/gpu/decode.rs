@@ -11,7 +11,7 @@ use std::{cell::RefCell, collections::HashMap, rc::Rc};
 use wgpu::BufferUsages as Usage;
 
 use super::{
-    Buffer, Context, Readback, Stopwatch,
+    Buffer, Context, Readback, Stopwatch, Verdict,
     frame_headers::{self, FrameHeaders},
     lz4::{self, Lz4},
     measure_blocks::{self, MeasureBlocks},
@@ -195,7 +195,28 @@ impl Decoder {
         self.run(context, Input::Pixels { pixels, frames, status }).await
     }
 
+    /// As [`Decoder::decode`], without waiting for the last verdict: the next decode may begin, but nothing of this one
+    /// may be shown before.
+    ///
+    /// # Errors
+    /// As [`Decoder::decode`].
+    pub async fn decode_ahead(
+        &self,
+        context: &Context,
+        compressed: &wgpu::Buffer,
+        slots: &[Slot],
+    ) -> Result<(Decoded, Verdict)> {
+        self.check(compressed, slots)?;
+        self.run_ahead(context, Input::Chunks { compressed, slots }).await
+    }
+
     async fn run(&self, context: &Context, input: Input<'_>) -> Result<Decoded> {
+        let (decoded, verdict) = self.run_ahead(context, input).await?;
+        verdict.await?;
+        Ok(decoded)
+    }
+
+    async fn run_ahead(&self, context: &Context, input: Input<'_>) -> Result<(Decoded, Verdict)> {
         let batch = Batch::of(&self.layout, input.frames());
         let idle = self.idle.borrow_mut().pop();
         let scratch = match idle {
@@ -210,66 +231,73 @@ impl Decoder {
         decoded
     }
 
-    async fn run_on(&self, context: &Context, input: Input<'_>, batch: &Batch, scratch: &Scratch) -> Result<Decoded> {
+    async fn run_on(
+        &self,
+        context: &Context,
+        input: Input<'_>,
+        batch: &Batch,
+        scratch: &Scratch,
+    ) -> Result<(Decoded, Verdict)> {
         let (chunks, bytes) = (input.chunks(batch), input.bytes());
-        let (table, slots, stopwatch) = context
-            .submit("decode", |encoder| {
-                let usage = Usage::STORAGE | Usage::COPY_SRC;
-                let table = context.buffer("decode.table", 4 * u64::from(batch.frames * batch.blocks), usage)?;
-                let slots = context.buffer("decode.slots", 8 * u64::from(batch.frames), usage)?;
-                let stopwatch = if input.is_timed() { Stopwatch::new(context, LAPS)? } else { None };
-                context.queue.write_buffer(&scratch.batch, 0, bytemuck::bytes_of(batch));
-                context.queue.write_buffer(&scratch.chunks, 0, bytemuck::cast_slice(&chunks));
-                encoder.clear_buffer(&scratch.totals, 0, None);
-                match input {
-                    Input::Chunks { compressed, .. } => {
-                        let mut pass = begin(encoder, "decode.headers", &stopwatch, 0);
-                        self.passes.frame_headers.record(context, &mut pass, compressed, batch, scratch);
-                        drop(pass);
-                        let decoded_bytes = 4 * u64::from(batch.frames * batch.frame_words);
-                        encoder.clear_buffer(&scratch.decoded, 0, Some(decoded_bytes));
-                        let mut pass = begin(encoder, "decode.lz4", &stopwatch, 1);
-                        self.passes.lz4.record(context, &mut pass, compressed, batch, scratch);
-                    }
-                    Input::Pixels { pixels, status, .. } => {
-                        let faults: Vec<u32> = status.iter().map(|&s| if s == 0 { 0 } else { !s }).collect();
-                        context.queue.write_buffer(&scratch.faults, 0, bytemuck::cast_slice(&faults));
-                        let mut pass = begin(encoder, "decode.pixels", &stopwatch, 0);
-                        self.passes.pixels_to_planes.record(context, &mut pass, pixels, batch, scratch);
-                    }
+        let (measured, verdict) = context.submit_watched("decode", |encoder| {
+            let usage = Usage::STORAGE | Usage::COPY_SRC;
+            let table = context.buffer("decode.table", 4 * u64::from(batch.frames * batch.blocks), usage)?;
+            let slots = context.buffer("decode.slots", 8 * u64::from(batch.frames), usage)?;
+            let stopwatch = if input.is_timed() { Stopwatch::new(context, LAPS)? } else { None };
+            context.queue.write_buffer(&scratch.batch, 0, bytemuck::bytes_of(batch));
+            context.queue.write_buffer(&scratch.chunks, 0, bytemuck::cast_slice(&chunks));
+            encoder.clear_buffer(&scratch.totals, 0, None);
+            match input {
+                Input::Chunks { compressed, .. } => {
+                    let mut pass = begin(encoder, "decode.headers", &stopwatch, 0);
+                    self.passes.frame_headers.record(context, &mut pass, compressed, batch, scratch);
+                    drop(pass);
+                    let decoded_bytes = 4 * u64::from(batch.frames * batch.frame_words);
+                    encoder.clear_buffer(&scratch.decoded, 0, Some(decoded_bytes));
+                    let mut pass = begin(encoder, "decode.lz4", &stopwatch, 1);
+                    self.passes.lz4.record(context, &mut pass, compressed, batch, scratch);
                 }
-                {
-                    let mut pass = begin(encoder, "decode.measure", &stopwatch, 2);
-                    self.passes.measure_blocks.record(context, &mut pass, bytes, batch, scratch, &table, &slots);
+                Input::Pixels { pixels, status, .. } => {
+                    let faults: Vec<u32> = status.iter().map(|&s| if s == 0 { 0 } else { !s }).collect();
+                    context.queue.write_buffer(&scratch.faults, 0, bytemuck::cast_slice(&faults));
+                    let mut pass = begin(encoder, "decode.pixels", &stopwatch, 0);
+                    self.passes.pixels_to_planes.record(context, &mut pass, pixels, batch, scratch);
                 }
-                scratch.answer.record(encoder, &scratch.totals, 0, 0, 8);
-                Ok((table, slots, stopwatch))
-            })
-            .await?;
-        let answer = scratch.answer.words(context, 2).await?;
+            }
+            {
+                let mut pass = begin(encoder, "decode.measure", &stopwatch, 2);
+                self.passes.measure_blocks.record(context, &mut pass, bytes, batch, scratch, &table, &slots);
+            }
+            scratch.answer.record(encoder, &scratch.totals, 0, 0, 8);
+            Ok((table, slots, stopwatch))
+        });
+        let (table, slots, stopwatch) = measured?;
+        let answer = scratch.answer.words(context, 2).await;
+        // What was refused explains an answer that does not come.
+        verdict.await?;
+        let answer = answer?;
         let &[len_words, failed] = answer.as_slice() else {
             return Err(Error::new(Kind::Internal, "gpu_readback", "The graphics card gave no answer"));
         };
-        let words = context
-            .submit("decode.pack", |encoder| {
-                let usage = Usage::STORAGE | Usage::COPY_SRC;
-                let words = context.buffer("decode.words", 4 * u64::from(len_words), usage)?;
-                {
-                    let mut pass = begin(encoder, "decode.pack", &stopwatch, 3);
-                    self.passes.pack_blocks.record(context, &mut pass, bytes, batch, scratch, &table, &words);
-                }
-                if let Some(stopwatch) = &stopwatch {
-                    stopwatch.record(encoder);
-                }
-                Ok(words)
-            })
-            .await?;
+        let (words, verdict) = context.submit_watched("decode.pack", |encoder| {
+            let usage = Usage::STORAGE | Usage::COPY_SRC;
+            let words = context.buffer("decode.words", 4 * u64::from(len_words), usage)?;
+            {
+                let mut pass = begin(encoder, "decode.pack", &stopwatch, 3);
+                self.passes.pack_blocks.record(context, &mut pass, bytes, batch, scratch, &table, &words);
+            }
+            if let Some(stopwatch) = &stopwatch {
+                stopwatch.record(encoder);
+            }
+            Ok(words)
+        });
+        let words = words?;
         let faults = if failed > 0 {
             faults(&context.read_words(&slots, 0, 2 * u64::from(batch.frames)).await?)
         } else {
             Vec::new()
         };
-        Ok(Decoded { words, table, slots, frames: batch.frames, faults, stopwatch })
+        Ok((Decoded { words, table, slots, frames: batch.frames, faults, stopwatch }, verdict))
     }
 
     fn check(&self, compressed: &wgpu::Buffer, slots: &[Slot]) -> Result<()> {

@@ -41,13 +41,14 @@ impl Desks {
         record: impl FnOnce(&mut wgpu::ComputePass<'_>, &wgpu::Buffer),
     ) -> Result<Answer> {
         let desk = self.take(context, 4 * words)?;
-        context
-            .submit(label, |encoder| {
-                desk.record(encoder, label, record);
-                Ok(())
-            })
-            .await?;
-        let answer = desk.answer(context, 4 * words).await?;
+        let (recorded, verdict) = context.submit_watched(label, |encoder| {
+            desk.record(encoder, label, record);
+            Ok(())
+        });
+        recorded?;
+        let answer = desk.answer(context, 4 * words).await;
+        verdict.await?;
+        let answer = answer?;
         self.put_back(desk);
         Ok(answer)
     }

@@ -82,12 +82,14 @@ impl Context {
             return Ok(Vec::new());
         }
         let readback = Readback::new(self, "context.readback", len)?;
-        self.submit("context.readback", |encoder| {
+        let (copied, verdict) = self.submit_watched("context.readback", |encoder| {
             readback.record(encoder, buffer, offset, 0, len);
             Ok(())
-        })
-        .await?;
-        readback.bytes(self, len).await
+        });
+        copied?;
+        let bytes = readback.bytes(self, len).await;
+        verdict.await?;
+        bytes
     }
 
     /// Copies `len` words of `buffer` from word `first` out of the GPU.

@@ -8,28 +8,28 @@ use std::{
     rc::Rc,
 };
 
-use futures_channel::{mpsc, oneshot};
-use futures_util::{
-    StreamExt,
-    future::{join, join_all},
-    stream,
-};
-use wasm_bindgen_futures::spawn_local;
-
-use super::{Event, Job, Progress, prepared::Prepared};
+use super::{Event, Job, Progress, gate::Gate, prepared::Prepared};
 use crate::{
     Error, Result,
     acquisition::{Acquisition, FrameChunk, Section, Storage},
     engine::{ChunkFault, Engine, FrameFault, Slot},
     gpu::{Buffer, Context, Decoder, PADDING_BYTES, Staging, Verdict, max_batch_frames},
     plan::{self, Batch, Located, Plan, Slice},
-    reader::{Outcome, Piece, Pool, Task, cancelled},
+    reader::{Outcome, Piece, Pool, Task},
+};
+use futures_channel::mpsc;
+use futures_util::{
+    StreamExt,
+    future::{join, join_all},
+    stream,
 };
 
 /// Batches that are being read.
-const DEPTH: usize = 3;
+const READS: usize = 3;
 /// Decodes under way: the answers of one are awaited while the next one computes. Each has a scratch of its own.
 const DECODES: usize = 2;
+/// Batches under way: those that are read, that wait for a decode, and whose last answers are awaited.
+const BATCHES: usize = 8;
 /// Uploads under way at a time; more than the ring has buffers.
 const UPLOADS: usize = 32;
 
@@ -50,6 +50,8 @@ struct Line {
     first_read_ms: Cell<Option<f64>>,
     last_read_ms: Cell<f64>,
     last_upload_ms: Cell<f64>,
+    reading: Gate,
+    decoding: Gate,
     /// Decodes under way, and since when there has been none.
     decodes: Cell<u32>,
     idle_since_ms: Cell<f64>,
@@ -112,6 +114,8 @@ pub async fn load(
         first_read_ms: Cell::new(None),
         last_read_ms: Cell::new(0.0),
         last_upload_ms: Cell::new(0.0),
+        reading: Gate::new(READS),
+        decoding: Gate::new(DECODES),
         decodes: Cell::new(0),
         idle_since_ms: Cell::new(job.elapsed_ms()),
     });
@@ -127,11 +131,9 @@ pub async fn load(
 
 impl Line {
     async fn run(self: Rc<Self>, batches: Plan<'_>, decoder: &Decoder, gpu: &crate::gpu::Engine) -> Result<()> {
-        let filled = stream::iter(batches).map(|batch| self.clone().fill_in_background(batch)).buffered(DEPTH);
-        let decoded = filled.map(|filled| self.decode(filled.unwrap_or_else(|_| Err(cancelled())), decoder, gpu));
-        let mut decoded = pin!(decoded.buffered(DECODES));
+        let mut loaded = pin!(stream::iter(batches).map(|batch| self.load(batch, decoder, gpu)).buffered(BATCHES));
         let (mut read_any, mut read_error) = (false, None);
-        while let Some(batch) = decoded.next().await {
+        while let Some(batch) = loaded.next().await {
             let (has_frames, error) = batch?;
             read_any |= has_frames;
             read_error = read_error.or(error);
@@ -143,26 +145,29 @@ impl Line {
         }
     }
 
-    /// Decodes a batch into the store. Whether it had any frames, and why others could not be read.
-    async fn decode(
-        &self,
-        filled: Result<Filled>,
-        decoder: &Decoder,
-        gpu: &crate::gpu::Engine,
-    ) -> Result<(bool, Option<Error>)> {
-        let Filled { buffer, slots, lost, error, verdicts } = filled?;
+    /// Brings a batch into the store. Whether it had any frames, and why others could not be read.
+    async fn load(&self, batch: Batch, decoder: &Decoder, gpu: &crate::gpu::Engine) -> Result<(bool, Option<Error>)> {
+        let reading = self.reading.enter().await;
+        let Filled { buffer, slots, lost, error, verdicts } = self.fill(batch).await?;
+        drop(reading);
+        let decoding = self.decoding.enter().await;
         let start_ms = self.job.elapsed_ms();
         if self.decodes.replace(self.decodes.get() + 1) == 0 {
             self.job.profile.borrow_mut().read_wait_ms += start_ms - self.idle_since_ms.get();
         }
         let decoded = match slots.is_empty() {
             true => None,
-            false => Some(decoder.decode(&self.context, &buffer, &slots).await?),
+            false => Some(decoder.decode_ahead(&self.context, &buffer, &slots).await?),
         };
+        drop(decoding);
+        self.decodes.set(self.decodes.get() - 1);
+        self.idle_since_ms.set(self.job.elapsed_ms());
         self.spare.borrow_mut().push(buffer);
         join_all(verdicts).await.into_iter().collect::<Result<()>>()?;
-        if let Some(decoded) = decoded {
-            let gpu_ms = decoded.gpu_ms(&self.context).await?;
+        if let Some((decoded, verdict)) = decoded {
+            let (gpu_ms, verdict) = join(decoded.gpu_ms(&self.context), verdict).await;
+            verdict?;
+            let gpu_ms = gpu_ms?;
             let mut profile = self.job.profile.borrow_mut();
             profile.gpu_wait_ms = self.job.elapsed_ms() - start_ms;
             if let Some(gpu_ms) = gpu_ms {
@@ -179,23 +184,10 @@ impl Line {
             &lost.iter().map(|&frame| FrameFault { frame, fault: ChunkFault::Unread, block: 0 }).collect::<Vec<_>>(),
         );
         self.job.stage("decode", start_ms, self.job.elapsed_ms());
-        self.decodes.set(self.decodes.get() - 1);
-        self.idle_since_ms.set(self.job.elapsed_ms());
         let mut progress = self.progress.get();
         progress.frames_decoded += (slots.len() + lost.len()) as u32;
         self.tell(progress);
         Ok((!slots.is_empty(), error))
-    }
-
-    /// Reads a batch into a buffer of its own, without being waited for.
-    fn fill_in_background(self: Rc<Self>, batch: Batch) -> oneshot::Receiver<Result<Filled>> {
-        let (done, filled) = oneshot::channel();
-        spawn_local(async move {
-            let result = self.fill(batch).await;
-            // Nobody waits any more when the load has ended.
-            let _ = done.send(result);
-        });
-        filled
     }
 
     async fn fill(&self, batch: Batch) -> Result<Filled> {

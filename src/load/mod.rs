@@ -29,6 +29,7 @@ use crate::{
 mod clock;
 mod compressed;
 mod decoded;
+mod gate;
 mod prepared;
 mod profile;
 mod tuning;

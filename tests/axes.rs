@@ -3,13 +3,15 @@
 //! The files are made by `tests/data/axes/make_axes.py OUTDIR`; `PLANESCOPE_AXES=OUTDIR` tells where. Without it
 //! nothing is compared, and the test says so (`cargo xtask test` makes them).
 
+#[path = "help/counted.rs"]
+mod counted;
+
 use std::{
-    cell::Cell,
     env, fs,
-    ops::Range,
     path::{Path, PathBuf},
 };
 
+use counted::Counted;
 use planescope::{
     acquisition::{self, Acquisition, AxesFrom, AxisOrder, Options, Place, Storage, contents, frames},
     source::{ByteSource, Disk},
@@ -34,32 +36,6 @@ struct Case {
     sha256: String,
 }
 
-/// A file that counts its reads.
-struct Counted {
-    disk: Disk,
-    reads: Cell<usize>,
-}
-
-impl ByteSource for Counted {
-    fn name(&self) -> &str {
-        self.disk.name()
-    }
-
-    fn len_bytes(&self) -> u64 {
-        self.disk.len_bytes()
-    }
-
-    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> planescope::Result<()> {
-        self.reads.set(self.reads.get() + 1);
-        self.disk.read_at(offset, buffer)
-    }
-
-    fn read_many(&self, ranges: &[Range<u64>]) -> planescope::Result<Vec<Vec<u8>>> {
-        self.reads.set(self.reads.get() + 1);
-        self.disk.read_many(ranges)
-    }
-}
-
 fn folder() -> Option<PathBuf> {
     let folder = env::var_os("PLANESCOPE_AXES").map(PathBuf::from);
     if folder.is_none() {
@@ -75,10 +51,7 @@ fn cases(folder: &Path) -> Outcome<Vec<Case>> {
 /// The set of a case, read with `options`, and its files.
 fn open(folder: &Path, case: &Case, options: &Options) -> Outcome<(Acquisition, Vec<Counted>)> {
     let names = std::iter::once(&case.file).chain(&case.more);
-    let open = |name: &String| {
-        Ok::<_, planescope::Error>(Counted { disk: Disk::open(&folder.join(name))?, reads: Cell::new(0) })
-    };
-    let files = names.map(open).collect::<Result<Vec<_>, _>>()?;
+    let files = names.map(|name| Counted::open(&folder.join(name))).collect::<Result<Vec<_>, _>>()?;
     let sources: Vec<&dyn ByteSource> = files.iter().map(|file| file as &dyn ByteSource).collect();
     let opened = acquisition::open(&sources, options);
     let refused = || opened.refused.first().map(|refused| refused.error.to_string()).unwrap_or_default();

@@ -5,11 +5,13 @@
 //! The files are made by `tests/data/random/make_files.py`; `PLANESCOPE_PYTHON` is a Python with h5py and hdf5plugin,
 //! without it nothing is compared, and the test says so. `PLANESCOPE_SEED` repeats a run.
 
+#[path = "help/made.rs"]
+mod made;
+
 use std::{
     env, fs,
     ops::Range,
     path::{Path, PathBuf},
-    process::Command,
     time::{Instant, SystemTime, UNIX_EPOCH},
 };
 
@@ -35,19 +37,11 @@ const PATIENCE_S: u64 = 60;
 
 #[test]
 fn random_files_are_read_as_they_were_written() -> Outcome {
-    let Some(python) = env::var_os("PLANESCOPE_PYTHON") else {
-        eprintln!("skipped: PLANESCOPE_PYTHON is not set");
-        return Ok(());
-    };
     let now = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs();
     let seed = env::var("PLANESCOPE_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(now);
     println!("PLANESCOPE_SEED={seed}");
     let started = Instant::now();
-    let folder = env::temp_dir().join(format!("planescope-random-{}", std::process::id()));
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/random/make_files.py");
-    let arguments = [seed.to_string(), FILES.to_string()];
-    let made = Command::new(python).arg(script).arg(&folder).args(arguments).status()?;
-    assert!(made.success(), "make_files.py failed for PLANESCOPE_SEED={seed}");
+    let Some(folder) = made::made("random", &[seed.to_string(), FILES.to_string()])? else { return Ok(()) };
     let cases: Value = serde_json::from_slice(&fs::read(folder.join("cases.json"))?)?;
     let mut differences = Vec::new();
     for (name, case) in cases.as_object().ok_or("cases.json holds no object")? {

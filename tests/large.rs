@@ -4,10 +4,12 @@
 //! without it nothing is measured, and the test says so. The limits are those of an optimised build
 //! (`cargo test --release --test large`); one without optimisation has [`SLOWER`] times as long.
 
+#[path = "help/made.rs"]
+mod made;
+
 use std::{
-    env, fs,
+    fs,
     path::Path,
-    process::Command,
     time::{Duration, Instant},
 };
 
@@ -24,13 +26,7 @@ const SLOWER: u32 = if cfg!(debug_assertions) { 4 } else { 1 };
 /// One test, as the peak of memory is that of the whole process.
 #[test]
 fn listing_costs_time_for_what_is_there_and_no_memory_for_what_is_not() -> Outcome {
-    let Some(python) = env::var_os("PLANESCOPE_PYTHON") else {
-        eprintln!("skipped: PLANESCOPE_PYTHON is not set");
-        return Ok(());
-    };
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("large");
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/large/make_files.py");
-    assert!(Command::new(python).arg(script).arg(&folder).status()?.success(), "make_files.py failed");
+    let Some(folder) = made::made("large", &[])? else { return Ok(()) };
 
     let declared = list(&folder.join("declared"), true, Duration::from_secs(1))?;
     assert_eq!(

@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::store::spread;
+
 /// What one axis of a dataset counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Axis {
@@ -157,7 +159,12 @@ impl AxisOrder {
 
     /// Sizes along a store's axes of a dataset of `dims`; 1 along those that it does not have.
     pub fn spread(&self, dims: &[u64]) -> [u64; 4] {
-        self.in_store().map(|axis| axis.and_then(|axis| dims.get(axis).copied()).unwrap_or(1))
+        spread(self.in_store(), dims)
+    }
+
+    /// Whether the axes stand as in a store.
+    pub fn is_usual(&self) -> bool {
+        self.in_store().iter().flatten().is_sorted()
     }
 }
 

@@ -5,10 +5,7 @@ use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    AxisOrder, names,
-    words::{self, MOST_FRAMES, MOST_PIXELS},
-};
+use super::{AxisOrder, names, set::sizes, words};
 use crate::{
     Error, Kind, Result, filter,
     hdf5::{Dataset, File, Found, Layout, Target},
@@ -110,9 +107,8 @@ pub fn check(place: &str, dataset: &Dataset) -> Result<()> {
     if dataset.space.elements() == Some(0) {
         return Err(Error::new(Kind::File, "no_image_data", "No elements").at(place).found(words::sides(dims)));
     }
-    let [a, b, rows, cols] = order.spread(dims);
-    let fits = |a: u64, b: u64, most: u64| a.checked_mul(b).is_some_and(|product| product <= most);
-    if !fits(a, b, MOST_FRAMES.into()) || !fits(rows, cols, MOST_PIXELS) {
+    let sides = order.spread(dims);
+    if sizes(sides, sides[0].saturating_mul(sides[1])).is_none() {
         return Err(words::too_large(place.to_owned(), dims));
     }
     filter::check(&dataset.filters)

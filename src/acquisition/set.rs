@@ -257,7 +257,7 @@ pub fn channel_names(file: &Metadata, path: &str, dataset: &Dataset) -> Vec<Stri
 }
 
 /// Frames and detector; `None` where they are more than can be counted.
-fn sizes([.., rows, cols]: [u64; 4], frames: u64) -> Option<(u32, Detector)> {
+pub fn sizes([.., rows, cols]: [u64; 4], frames: u64) -> Option<(u32, Detector)> {
     rows.checked_mul(cols).filter(|&pixels| pixels <= words::MOST_PIXELS)?;
     let frames = u32::try_from(frames).ok().filter(|&frames| frames <= words::MOST_FRAMES)?;
     Some((frames, Detector { rows: u32::try_from(rows).ok()?, cols: u32::try_from(cols).ok()? }))

@@ -75,8 +75,7 @@ impl Store {
         axes: [Option<usize>; 4],
     ) -> Result<Option<(Self, Vec<Error>)>> {
         let order = order_of(axes);
-        let spread = |of: &[u64]| axes.map(|axis| axis.and_then(|axis| of.get(axis).copied()).unwrap_or(1));
-        let dims = spread(&dataset.space.dims);
+        let dims = spread(axes, &dataset.space.dims);
         let element_bytes = dataset.datatype.bytes();
         let (chunk, pieces, filters, has_raw_edges, faults) = match &dataset.layout {
             Layout::Virtual(_) => return Ok(None),
@@ -88,7 +87,7 @@ impl Store {
             }
             Layout::Chunked(chunking) => {
                 let (pieces, faults) = chunked_pieces(file, dataset, axes)?;
-                (spread(&chunking.dims), pieces, dataset.filters.clone(), chunking.has_raw_edges, faults)
+                (spread(axes, &chunking.dims), pieces, dataset.filters.clone(), chunking.has_raw_edges, faults)
             }
         };
         let is_big_endian = dataset.datatype.is_big_endian();
@@ -240,6 +239,12 @@ impl Store {
     }
 }
 
+/// Sizes `of` a dataset's axes along the store's, where `axes` are those of the dataset that become them; 1 along
+/// those that it does not have.
+pub fn spread(axes: [Option<usize>; 4], of: &[u64]) -> [u64; 4] {
+    axes.map(|axis| axis.and_then(|axis| of.get(axis).copied()).unwrap_or(1))
+}
+
 /// The store's axes in the order of the dataset's. Those that it does not have are 1 long and may stand anywhere.
 fn order_of(axes: [Option<usize>; 4]) -> [u8; 4] {
     let mut order = [0, 1, 2, 3];
@@ -298,11 +303,10 @@ fn all_of(counts: [u64; 4]) -> Vec<[u64; 4]> {
     places.flat_map(|(a, b, row)| (0..counts[3]).map(move |col| [a, b, row, col])).collect()
 }
 
-/// What is read at once of a contiguous dataset whose frames lie scattered.
-const SLAB_BYTES: u64 = 1 << 20;
 /// The pieces of a chunked dataset, and the faults of its index.
 fn chunked_pieces(file: &File, dataset: &Dataset, axes: [Option<usize>; 4]) -> Result<(Pieces, Vec<Error>)> {
-    let outline = if axes_of(3) == Some(axes) { file.outline(dataset)? } else { None };
+    // What is wrong with the index, the walk of all of it tells.
+    let outline = file.outline(dataset).ok().flatten().filter(|_| axes_of(3) == Some(axes));
     if let Some(outline) = outline {
         return Ok((Pieces::Outlined(outline), Vec::new()));
     }
@@ -313,6 +317,8 @@ fn chunked_pieces(file: &File, dataset: &Dataset, axes: [Option<usize>; 4]) -> R
     Ok((Pieces::Chunks(chunks), found.faults))
 }
 
+/// What is read at once of a contiguous dataset whose frames lie scattered.
+const SLAB_BYTES: u64 = 1 << 20;
 /// A piece decodes to at most this (the format allows 4 GiB).
 const MOST_PIECE_BYTES: usize = 2 << 30;
 /// Masks, names and scalars are small.

@@ -275,7 +275,9 @@ impl Tiles {
         }
         let first = u32::try_from(placement.to.start[0]).ok()?;
         let section = |leaf: &Leaf| {
-            Some(Section { frame: first.checked_add(leaf.first)?, frames: leaf.count, file: store.file, leaf: *leaf })
+            let frame = first.checked_add(leaf.first)?;
+            frame.checked_add(leaf.count)?;
+            Some(Section { frame, frames: leaf.count, file: store.file, leaf: *leaf })
         };
         outline.leaves.iter().map(section).collect()
     }

@@ -185,7 +185,7 @@ impl Parts<'_, '_> {
         let from = boxes(&mapping.source, of.dims, to.first(), self.order)?;
         for (to, from) in pairs(to, from) {
             // In another order the n-th element of one is the n-th of the other only where both boxes are alike.
-            if !self.is_usual() && (0..4).any(|axis| to[axis].2 != from[axis].2) {
+            if !self.order.is_usual() && (0..4).any(|axis| to[axis].2 != from[axis].2) {
                 return Err(odd("parts that change their shape: they can be read in the usual order of axes only"));
             }
             self.tiles.placements.push(placement(store, to, from)?);
@@ -221,10 +221,6 @@ impl Parts<'_, '_> {
         Ok(Some(number))
     }
 
-    fn is_usual(&self) -> bool {
-        is_usual(self.order)
-    }
-
     fn note(&mut self, e: Error) {
         if self.notices.len() < MOST_NOTICES {
             self.notices.push(e);
@@ -232,16 +228,11 @@ impl Parts<'_, '_> {
     }
 }
 
-/// Whether the axes stand as in a store.
-fn is_usual(order: AxisOrder) -> bool {
-    order.in_store().iter().flatten().is_sorted()
-}
-
 /// Which axes of a dataset of `rank` axes are a store's, where those of the virtual dataset stand in `order`.
 fn axes_in(order: AxisOrder, rank: usize) -> Option<[Option<usize>; 4]> {
     match rank == order.rank() {
         true => Some(order.in_store()),
-        false => axes_of(rank).filter(|_| is_usual(order)),
+        false => axes_of(rank).filter(|_| order.is_usual()),
     }
 }
 

@@ -168,18 +168,16 @@ pub fn scan_remark(set: &Acquisition) -> Option<Error> {
 
 /// That the chunks of a dataset of more than four axes do not follow one another.
 pub fn scattered_axes(place: String, dims: &[u64]) -> Error {
-    let dims = dims.iter().map(u64::to_string).collect::<Vec<_>>().join(" × ");
     let e =
         Error::new(Kind::Unsupported, "unsupported_structure", "Data of so many axes cannot be read in these chunks");
-    e.at(place).expected("at most 4 axes, or chunks that follow one another").found(dims).action(
+    e.at(place).expected("at most 4 axes, or chunks that follow one another").found(sides(dims)).action(
         "Rewrite the dataset with one pattern to a chunk, for example with h5repack -l DATASET:CHUNK=1x1x1xROWSxCOLS",
     )
 }
 
 /// That a dataset of more than four axes is read as one of four.
 pub fn folded_axes(stored: &[u64], read: &[u64]) -> Fact {
-    let listed = |dims: &[u64]| dims.iter().map(u64::to_string).collect::<Vec<_>>().join(" × ");
-    Fact { name: "Axes".to_owned(), value: format!("{}, read as {}", listed(stored), listed(read)) }
+    Fact { name: "Axes".to_owned(), value: format!("{}, read as {}", sides(stored), sides(read)) }
 }
 
 /// An order of axes that is a guess, or that the shape speaks against.

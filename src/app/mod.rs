@@ -18,6 +18,7 @@ pub mod entry;
 pub mod event;
 pub mod information;
 pub mod keys;
+pub mod notices;
 pub mod open_set;
 pub mod pictures;
 pub mod state;

@@ -1,7 +1,7 @@
 //! What the user chooses of the files and of how they are read: dataset, channel, order of axes; and of how patterns
 //! are taken: mirrored, and without hot pixels.
 
-use super::{App, Command, Effect, Level, Message, detector::held_to, words};
+use super::{App, Command, Effect, Level, Message, detector::held_to, notices};
 use crate::{
     acquisition::{AxisOrder, Change, Place, contents::What},
     products::Flip,
@@ -67,7 +67,7 @@ impl App {
 
     /// Whether patterns of this set may be mirrored: its firmware did so, or they are flipped now.
     pub fn may_flip(&self) -> bool {
-        let told = |error: &crate::Error| error.key == words::MIRRORED;
+        let told = |error: &crate::Error| error.key == notices::MIRRORED;
         self.state.flip != Flip::None || self.set.as_ref().is_some_and(|set| set.acquisition.notices.iter().any(told))
     }
 
@@ -89,7 +89,7 @@ impl App {
             (*x, *y) = (col + 0.5, row + 0.5);
         }
         set.set_flip(flip);
-        self.messages.retain(|message| message.error.key != words::MIRRORED);
+        self.messages.retain(|message| message.error.key != notices::MIRRORED);
         (self.stale.image, self.stale.pattern, self.hold) = (true, true, None);
         effects.push(Effect::Flip(flip));
     }
@@ -98,7 +98,7 @@ impl App {
     pub(super) fn look_for_hot(&mut self, effects: &mut Vec<Effect>) {
         let Some(set) = &mut self.set else { return };
         let Some(found) = set.find_hot() else { return };
-        self.messages.retain(|message| message.error.key != words::HOT);
+        self.messages.retain(|message| message.error.key != notices::HOT);
         if found == 0 {
             return;
         }
@@ -106,7 +106,7 @@ impl App {
             return self.exclude_hot(true, effects);
         }
         if let Some(hot) = self.set.as_ref().and_then(|set| set.hot.as_ref()) {
-            self.messages.push(Message { error: words::hot(hot), level: Level::Note });
+            self.messages.push(Message { error: notices::hot(hot), level: Level::Note });
         }
     }
 
@@ -114,7 +114,7 @@ impl App {
         let Some(set) = self.set.as_mut().filter(|set| set.hot.is_some()) else { return };
         self.state.exclude_hot = is_excluded;
         effects.push(Effect::Exclude(set.exclude_hot(is_excluded)));
-        self.messages.retain(|message| message.error.key != words::HOT);
+        self.messages.retain(|message| message.error.key != notices::HOT);
         (self.stale.image, self.stale.pattern) = (true, true);
     }
 }

@@ -6,6 +6,7 @@ use super::{
     App, Level, Message,
     command::Command,
     event::{Answer, Effect, Event, Lane},
+    notices,
     open_set::{Fit, OpenSet, Reading, Want},
     state::{PatternOf, Product, Zoom},
     words,
@@ -124,7 +125,7 @@ impl App {
         }
         if reading && !was_opening {
             self.end(Reading::Stopped);
-            self.messages.retain(|message| message.error.key != words::STOPPED);
+            self.messages.retain(|message| message.error.key != notices::STOPPED);
         }
         let message = Message { error, level: Level::Fault };
         if !self.messages.contains(&message) {
@@ -147,7 +148,7 @@ impl App {
         set.fit = if self.state.disc.is_none() { Fit::Wanted } else { Fit::Check };
         (self.stale.image, self.stale.pattern) = (true, true);
         if reading == Reading::Stopped {
-            self.messages.insert(0, Message { error: words::stopped(set), level: Level::Note });
+            self.messages.insert(0, Message { error: notices::stopped(set), level: Level::Note });
         }
     }
 
@@ -195,7 +196,7 @@ impl App {
         let Some(set) = &self.set else { return };
         let told = |key: &str| self.messages.iter().any(|message| message.error.key == key);
         if !set.faults.is_empty() && !set.faults_told && !told("corrupt_chunk") {
-            let message = Message { error: words::faults(set), level: Level::Warning };
+            let message = Message { error: notices::faults(set), level: Level::Warning };
             self.messages.push(message);
         }
         self.on_set(|set| set.faults_told |= !set.faults.is_empty());
@@ -294,13 +295,13 @@ impl App {
 
 impl Message {
     fn of(error: Error) -> Self {
-        let level = if words::is_note(&error) { Level::Note } else { Level::Warning };
+        let level = if notices::is_note(&error) { Level::Note } else { Level::Warning };
         Self { error, level }
     }
 
     /// Buttons beside "Hide": what is written on them, and what they do.
     pub fn actions(&self) -> Vec<(&'static str, Command)> {
-        words::actions(&self.error)
+        notices::actions(&self.error)
     }
 }
 

@@ -5,6 +5,7 @@ use super::{
     detector::{self, Grip},
     entry::{self, DetectorUnits},
     event::{Button, Effect, End, Entry, Event},
+    notices,
     open_set::{Fit, OpenSet},
     state::{Family, Look, Overlays, Product, ViewState, Zoom},
     words,
@@ -454,7 +455,7 @@ impl App {
         self.state.image_view = Zoom::default();
         self.stale.image = true;
         self.stale.thumbs.extend(Product::ALL);
-        self.messages.retain(|message| !words::is_about_scan(&message.error));
+        self.messages.retain(|message| !notices::is_about_scan(&message.error));
         effects.push(Effect::ScanShape(scan));
     }
 

@@ -1,9 +1,7 @@
-//! What the page says: titles, read-outs, cards, messages. Title = what; then where, expected, found, what
-//! to do.
+//! What the page says: titles, read-outs, cards. Messages are in [`super::notices`].
 
 use super::{
     App, Panel,
-    command::Command,
     detector::{centre_of, pixels},
     event::GpuSupport,
     open_set::{OpenSet, Reading},
@@ -12,7 +10,7 @@ use super::{
 };
 use crate::{
     Error, Kind,
-    acquisition::{ScanFrom, Storage, counted, is_fault, sides},
+    acquisition::{ScanFrom, Storage, counted, sides},
     display::{Cell, bytes, bytes_of, count, count_signed, duration, length_nm, value},
     engine::{FrameState, PixelSet},
     products::{DetectorShape, Flip},
@@ -485,81 +483,6 @@ pub fn scan_from_words(from: ScanFrom) -> &'static str {
         ScanFrom::Guess => "a guess: the nearest factors of the number of patterns",
         ScanFrom::Entered => "entered",
     }
-}
-
-// ---- messages ----
-
-/// Buttons that belong to a message, by its key.
-pub fn actions(error: &Error) -> Vec<(&'static str, Command)> {
-    match &*error.key {
-        "missing_source" => vec![("Add files…", Command::AddFiles)],
-        MIRRORED => {
-            vec![("Flip left–right", Command::Flip(Flip::Columns)), ("Flip up–down", Command::Flip(Flip::Rows))]
-        }
-        HOT => vec![("Exclude", Command::ExcludeHot(true))],
-        "axes_guess" => vec![("Change axes", Command::EditAxes), ("Choose dataset…", Command::Datasets)],
-        _ if error.kind == Kind::Gpu => vec![("Use the processor", Command::UseCpu)],
-        _ if is_about_scan(error) => vec![("Edit shape", Command::EditScan)],
-        _ => Vec::new(),
-    }
-}
-
-pub fn is_about_scan(error: &Error) -> bool {
-    error.key.starts_with("scan_") || matches!(&*error.key, "surplus" | "deficit")
-}
-
-/// Whether it is only worth knowing: it makes the set neither partial nor a guess.
-pub fn is_note(error: &Error) -> bool {
-    !is_fault(&error.key) && !is_about_scan(error)
-}
-
-/// Key of the notice that a firmware mirrored its patterns.
-pub const MIRRORED: &str = "mirrored_firmware";
-
-/// Key of [`hot`].
-pub const HOT: &str = "hot_pixels";
-
-/// Hot pixels were found; so many of them are named.
-pub fn hot(hot: &PixelSet) -> Error {
-    const NAMED: usize = 5;
-    let cols = hot.detector.cols.max(1);
-    let all = (0..hot.detector.pixels()).filter(|pixel| hot.contains(*pixel));
-    let places: Vec<String> = all.take(NAMED).map(|pixel| format!("{}, {}", pixel % cols, pixel / cols)).collect();
-    let number = hot.count();
-    let more = if number as usize > NAMED { " …" } else { "" };
-    let what = format!("{} found", counted(number.into(), "hot pixel"));
-    Error::new(Kind::File, HOT, what)
-        .at(format!("pixel x, y as stored: {}{more}", places.join("; ")))
-        .found("many more counts than in the pixels around, summed over all patterns")
-        .action("Exclude them from every sum, or keep them")
-}
-
-/// Key of [`stopped`].
-pub const STOPPED: &str = "stopped";
-
-/// Reading was stopped.
-pub fn stopped(set: &OpenSet) -> Error {
-    let valid = set.count(|state| state == FrameState::Valid);
-    Error::new(Kind::Io, STOPPED, "Reading was stopped")
-        .at(&set.acquisition.name)
-        .expected(format!("{} patterns", count(set.acquisition.frames.into())))
-        .found(format!("{}; the rest is dotted and left out of every sum", count(valid.into())))
-}
-
-/// Patterns could not be unpacked.
-pub fn faults(set: &OpenSet) -> Error {
-    let n = set.faults.len() as u64;
-    let title = match n {
-        1 => "1 pattern could not be unpacked".to_owned(),
-        n => format!("{} patterns could not be unpacked", count(n)),
-    };
-    let error = Error::new(Kind::File, "corrupt_chunk", title).action("They are hatched and left out of every sum");
-    let Some(first) = set.faults.first() else { return error };
-    let place = match n {
-        1 => format!("pattern {}", count(first.frame.into())),
-        _ => format!("pattern {} and others", count(first.frame.into())),
-    };
-    error.at(place).found(format!("{}, in block {}", first.fault.words(), first.block))
 }
 
 /// The shape that the user says.

@@ -103,14 +103,20 @@ impl Staging {
             return Err(lost_ring());
         }
         let started = now_ms();
-        let raw = buffer.as_webgpu().ok_or_else(lost_ring)?;
-        let range = raw.get_mapped_range_with_u32_and_u32(0, padded).map_err(|_| lost_ring())?;
+        let raw = buffer.as_webgpu();
+        let range = raw.and_then(|raw| raw.get_mapped_range_with_u32_and_u32(0, padded).ok());
+        let Some(range) = range else {
+            // The ring would be one buffer short for ever.
+            self.failed.set(true);
+            return Err(lost_ring());
+        };
         Uint8Array::new(&range).set(&bytes, 0);
         buffer.unmap();
         let (copied, verdict) = context.submit_watched("staging.upload", |encoder| {
             encoder.copy_buffer_to_buffer(&buffer, 0, target, u64::from(dest), u64::from(padded));
             Ok(())
         });
+        // Encoding a copy cannot fail; what the device has against it is in the verdict.
         copied?;
         self.copy_ms.set(self.copy_ms.get() + now_ms() - started);
         if self.mode == UploadMode::Ring {

@@ -66,8 +66,9 @@ impl Way {
                 "Convert it to HDF5, in Python: import hyperspy.api as hs; hs.load(\"{name}\").save(\"{stem}.hspy\")"
             ),
             Self::Empad => format!(
-                "Convert it to HDF5, for an EMPAD in Python: import h5py, numpy; h5py.File(\"{stem}.h5\", \"w\")[\"data\"] = \
-                 numpy.fromfile(\"{name}\", \"f4\").reshape(-1, 130, 128)[:, :128]"
+                "Convert it to HDF5, rounded to whole numbers as patterns of floats cannot be shown yet; for an EMPAD in \
+                 Python: import h5py, numpy; h5py.File(\"{stem}.h5\", \"w\")[\"data\"] = numpy.rint(numpy.fromfile(\"{name}\", \
+                 \"f4\").reshape(-1, 130, 128)[:, :128]).astype(\"i4\")"
             ),
             Self::Numpy => format!(
                 "Convert it to HDF5, in Python: import h5py, numpy; h5py.File(\"{stem}.h5\", \"w\")[\"data\"] = \
@@ -113,7 +114,7 @@ const fn weak(
     endings: &'static [&'static str],
     way: Way,
 ) -> Kind {
-    Kind { what, magic, endings, needs_both: true, way }
+    Kind { needs_both: true, ..kind(what, magic, endings, way) }
 }
 
 /// In the order of looking: formats inside others first.

@@ -155,16 +155,17 @@ impl Line {
         if self.decodes.replace(self.decodes.get() + 1) == 0 {
             self.job.profile.borrow_mut().read_wait_ms += start_ms - self.idle_since_ms.get();
         }
-        let decoded = match slots.is_empty() {
-            true => None,
-            false => Some(decoder.decode_ahead(&self.context, &buffer, &slots).await?),
-        };
+        let mut decoded = Vec::new();
+        // A section may hold more frames than a batch should.
+        for slots in slots.chunks(decoder.batch_frames() as usize) {
+            decoded.push((slots, decoder.decode_ahead(&self.context, &buffer, slots).await?));
+        }
         drop(decoding);
         self.decodes.set(self.decodes.get() - 1);
         self.idle_since_ms.set(self.job.elapsed_ms());
         self.spare.borrow_mut().push(buffer);
         join_all(verdicts).await.into_iter().collect::<Result<()>>()?;
-        if let Some((decoded, verdict)) = decoded {
+        for (slots, (decoded, verdict)) in decoded {
             let (gpu_ms, verdict) = join(decoded.gpu_ms(&self.context), verdict).await;
             verdict?;
             let gpu_ms = gpu_ms?;
@@ -178,7 +179,7 @@ impl Line {
                 profile.compressed_gb += slots.iter().map(|slot| f64::from(slot.len_bytes)).sum::<f64>() / 1e9;
             }
             drop(profile);
-            gpu.add(decoded.into_batch(&slots))?;
+            gpu.add(decoded.into_batch(slots))?;
         }
         gpu.fail(
             &lost.iter().map(|&frame| FrameFault { frame, fault: ChunkFault::Unread, block: 0 }).collect::<Vec<_>>(),

@@ -12,6 +12,7 @@ pub use clock::{BlockWatch, now_ms};
 pub use profile::{LoadProfile, SourceKind, Stage};
 pub use tuning::Tuning;
 
+use job::Job;
 use prepared::Prepared;
 
 use crate::{
@@ -30,6 +31,7 @@ mod clock;
 mod compressed;
 mod decoded;
 mod gate;
+mod job;
 mod prepared;
 mod profile;
 mod tuning;
@@ -89,21 +91,6 @@ struct Offer {
     job: Job,
 }
 
-/// What one load carries from step to step.
-#[derive(Clone)]
-pub(super) struct Job {
-    generation: u32,
-    path: Path,
-    /// What the user has chosen of the files.
-    options: Options,
-    sink: Rc<dyn Fn(Event)>,
-    started_ms: f64,
-    profile: Rc<RefCell<LoadProfile>>,
-    blocked: Rc<BlockWatch>,
-    /// GPU errors that were there before.
-    errors_before: usize,
-}
-
 impl Loader {
     /// Readers at work, no set yet. `context` is `None` on a machine without WebGPU.
     pub fn new(context: Option<Rc<Context>>, tuning: Tuning) -> Self {
@@ -136,7 +123,8 @@ impl Loader {
     }
 
     /// Opens `files`. Everything that happens goes to `sink`, in order; the last event is `Finished`, or
-    /// `Choice` when there are several sets. `options` are what the user has chosen of the files; `started_ms` is when the user handed the files over.
+    /// `Choice` when there are several sets. `options` are what the user has chosen of the files; `started_ms` is when
+    /// they were handed over.
     pub async fn open(
         &self,
         files: Vec<Picked>,
@@ -169,11 +157,11 @@ impl Loader {
                     _ => Opened::default(),
                 }
             }
-            Err(error) => return job.finish(self, Some(error)),
+            Err(error) => return job.finish(self.context(), Some(error)),
         };
         let mut refused = opened.refused.into_iter().map(|refused| refused.error);
         if opened.sets.is_empty() {
-            return job.finish(self, Some(refused.next().unwrap_or_else(nothing_to_show)));
+            return job.finish(self.context(), Some(refused.next().unwrap_or_else(nothing_to_show)));
         }
         refused.for_each(|error| (job.sink)(Event::Notice(error)));
         let chosen = job.options.set.as_ref();
@@ -283,7 +271,7 @@ impl Loader {
         job.describe(&set);
         let engine = match self.engine(&job, &set).await {
             Ok(engine) => Rc::new(engine),
-            Err(error) => return job.finish(self, Some(error)),
+            Err(error) => return job.finish(self.context(), Some(error)),
         };
         (job.sink)(Event::Started { set: set.clone(), engine: engine.clone() });
         let pool = self.pool.borrow().clone();
@@ -298,12 +286,15 @@ impl Loader {
         }
         if job.generation == self.generation.get() {
             job.count_states(&engine);
-            job.finish(self, loaded.err());
+            job.finish(self.context(), loaded.err());
         }
     }
 
     /// Loads `set`, which is not what its outline says, after a walk through all of its index.
     async fn load_walked(&self, job: Job, set: &Acquisition) {
+        if job.generation != self.generation.get() {
+            return;
+        }
         let pool = self.pool.borrow().clone();
         pool.cancel();
         (job.sink)(Event::Walking { files: set.files.len() as u32 });
@@ -315,7 +306,7 @@ impl Loader {
         let opened = match walked {
             Ok(Done { outcome: Outcome::Walked(opened), .. }) => opened,
             Ok(_) => Opened::default(),
-            Err(error) => return job.finish(self, Some(error)),
+            Err(error) => return job.finish(self.context(), Some(error)),
         };
         let place = opened.sets.iter().position(|other| (&other.name, &other.dataset) == (&set.name, &set.dataset));
         let found = place.and_then(|place| Some((place, opened.sets.into_iter().nth(place)?)));
@@ -323,7 +314,7 @@ impl Loader {
             Some((place, set)) => Box::pin(self.load(job, place as u32, set)).await,
             None => {
                 let refused = opened.refused.into_iter().next().map(|refused| refused.error);
-                job.finish(self, Some(refused.unwrap_or_else(nothing_to_show)));
+                job.finish(self.context(), Some(refused.unwrap_or_else(nothing_to_show)));
             }
         }
     }
@@ -341,74 +332,6 @@ impl Loader {
                 cpu::Engine::new(layout, set.frames, Box::new(|| Box::pin(clock::breathe()))).map(Engine::Cpu)
             }
         }
-    }
-}
-
-impl Job {
-    pub(super) fn elapsed_ms(&self) -> f64 {
-        now_ms() - self.started_ms
-    }
-
-    pub(super) fn stage(&self, name: &str, start_ms: f64, end_ms: f64) {
-        self.profile.borrow_mut().stages.push(Stage { name: name.to_owned(), start_ms, end_ms });
-    }
-
-    fn describe(&self, set: &Acquisition) {
-        let mut profile = self.profile.borrow_mut();
-        // Those of an outlined set are counted as they come.
-        (profile.compressed_gb, profile.chunks) = match &set.storage {
-            Storage::BitshuffleLz4 { chunks, sections, .. } if sections.is_empty() => {
-                (chunks.iter().map(|chunk| f64::from(chunk.len_bytes)).sum::<f64>() / 1e9, chunks.len() as u32)
-            }
-            _ => (0.0, 0),
-        };
-        profile.file_gb = set.files.iter().map(|file| file.len_bytes as f64).sum::<f64>() / 1e9;
-        profile.source_dtype = set.dtype.name().to_owned();
-        profile.dataset.clone_from(&set.dataset);
-        profile.axes = set.stored.axes.order.code();
-        profile.channel = set.channels.get(set.channel as usize).cloned();
-        profile.frames = set.frames;
-        profile.files = set.files.len() as u32;
-        profile.files_missing = set.files_missing.len() as u32;
-        profile.scan_rows = set.scan.shape.rows;
-        profile.scan_cols = set.scan.shape.cols;
-        profile.scan_shape_from = serde_json::to_value(set.scan.from)
-            .ok()
-            .and_then(|name| name.as_str().map(str::to_owned))
-            .unwrap_or_default();
-        profile.det_rows = set.detector.rows;
-        profile.det_cols = set.detector.cols;
-        profile.bad_pixels = set.bad_pixels.bits(set.detector).iter().map(|word| word.count_ones()).sum();
-        profile.resident = if self.path == Path::Gpu { "planes" } else { "cpu planes" }.to_owned();
-    }
-
-    fn count_states(&self, engine: &Engine) {
-        use crate::engine::FrameState as State;
-        let mut profile = self.profile.borrow_mut();
-        let states = engine.frame_states();
-        let count = |wanted: &[State]| states.iter().filter(|state| wanted.contains(state)).count();
-        profile.frames_missing = count(&[State::Missing, State::Sentinel]) as u32;
-        profile.frames_failed = count(&[State::Failed]) as u32;
-        let decoded = count(&[State::Valid, State::Sentinel]) as f64;
-        let layout = engine.layout();
-        let frame_bytes = f64::from(layout.detector.pixels() * layout.dtype.bytes());
-        profile.decoded_gb = decoded * frame_bytes / 1e9;
-        profile.resident_gb = engine.len_bytes() as f64 / 1e9;
-    }
-
-    fn finish(&self, loader: &Loader, error: Option<Error>) {
-        {
-            let mut profile = self.profile.borrow_mut();
-            profile.total_ms = self.elapsed_ms();
-            profile.main_block_ms = self.blocked.longest_ms();
-            if let Some(context) = &loader.context {
-                profile.gpu_errors = context.errors().split_off(self.errors_before);
-            }
-            profile.cancelled = error.as_ref().is_some_and(|error| error.key == "cancelled");
-            profile.error = error.as_ref().map(ToString::to_string);
-        }
-        let profile = Rc::new(self.profile.borrow().clone());
-        (self.sink)(Event::Finished { profile, error });
     }
 }
 

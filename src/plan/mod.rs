@@ -14,7 +14,10 @@ use crate::{
     shape::Scan,
 };
 
+use rows::{Rows, TURNS};
+
 mod located;
+mod rows;
 
 /// Limits of one plan, bytes and frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,7 +44,7 @@ pub struct Batch {
     pub slices: Vec<Slice>,
     /// Of each slice: the sections whose frames are found in it when it is read.
     pub sections: Vec<Vec<Section>>,
-    /// Of each slice: its bytes that are wanted; gaps are not counted, shared bytes once for each frame.
+    /// Of each slice: its bytes that are wanted; gaps between chunks are not counted.
     pub wanted: Vec<u64>,
     /// Size of the batch buffer, bytes, a multiple of 4, without the decoder's padding.
     pub len_bytes: u32,
@@ -105,7 +108,7 @@ impl<'a> Plan<'a> {
         let mut bytes = vec![0.0; files];
         for item in self.items() {
             if let Some(bytes) = bytes.get_mut(usize::from(item.file)) {
-                *bytes += item.len_bytes() as f64;
+                *bytes += item.own_bytes() as f64;
             }
         }
         bytes
@@ -161,31 +164,6 @@ impl Iterator for Plan<'_> {
     }
 }
 
-/// Rows of the scan by the turn in which they are read.
-struct Rows {
-    cols: u32,
-    /// Distance of the rows of the first turn.
-    step: u32,
-}
-
-impl Rows {
-    /// Every sixteenth row first; of a small scan so many that each eighth of it has one.
-    fn of(scan: Scan) -> Self {
-        Self { cols: scan.cols.max(1), step: (scan.rows / 8).clamp(1, 16) }
-    }
-
-    /// 0 for what has a frame in a row of the first turn, 1 for the rows in the middle between those, 2 for the rest.
-    fn turn(&self, frame: u32, frames: u32) -> usize {
-        let (first, last) = (frame / self.cols, frame.saturating_add(frames.max(1) - 1) / self.cols);
-        let has = |offset: u32| (last + self.step - offset) / self.step > (first + self.step - 1 - offset) / self.step;
-        match (has(0), self.step > 1 && has(self.step / 2)) {
-            (true, _) => 0,
-            (_, true) => 1,
-            _ => 2,
-        }
-    }
-}
-
 /// Bytes that are read for some frames.
 #[derive(Clone, Copy)]
 struct Item<'a> {
@@ -211,6 +189,11 @@ impl<'a> Item<'a> {
     fn len_bytes(&self) -> u64 {
         self.end - self.start
     }
+
+    /// The same without what the section before it counts.
+    fn own_bytes(&self) -> u64 {
+        self.section.map_or(self.len_bytes(), |section| section.leaf.own_bytes())
+    }
 }
 
 fn lay_out(items: &[Item], budget: &Budget) -> Batch {
@@ -231,7 +214,7 @@ fn lay_out(items: &[Item], budget: &Budget) -> Batch {
         else {
             continue;
         };
-        *wanted += item.len_bytes();
+        *wanted += item.own_bytes();
         match item.section {
             Some(section) => sections.push(*section),
             None => {
@@ -253,7 +236,6 @@ fn extends(slice: &Slice, item: &Item, budget: &Budget) -> bool {
 
 /// Copies into GPU buffers start at multiples of 4 bytes.
 const ALIGN: u32 = 4;
-const TURNS: usize = 3;
 
 #[cfg(test)]
 mod tests {
@@ -362,27 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn each_turn_of_a_small_scan_reaches_every_eighth_of_it() {
-        for rows in [1, 7, 8, 16, 31, 64, 512, 1000] {
-            let of = Rows::of(Scan { rows, cols: 3 });
-            let first: Vec<u32> = (0..rows).filter(|row| of.turn(row * 3, 3) == 0).collect();
-            let eighth = |row: &u32| row * 8 / rows;
-            let mut reached: Vec<u32> = first.iter().map(eighth).collect();
-            reached.dedup();
-            assert_eq!(reached.len() as u32, rows.min(8), "{rows} rows: {first:?}");
-            assert!(first.len() * 20 >= rows as usize, "{rows} rows");
-        }
-    }
-
-    #[test]
-    fn a_section_that_touches_a_row_of_an_earlier_turn_is_read_then() {
-        let rows = Rows::of(Scan { rows: 128, cols: 10 });
-        assert_eq!([rows.turn(155, 5), rows.turn(155, 6), rows.turn(169, 30)], [2, 0, 0]);
-        assert_eq!([rows.turn(170, 5), rows.turn(79, 1), rows.turn(79, 2), rows.turn(85, 70)], [2, 2, 1, 1]);
-    }
-
-    #[test]
-    fn sections_that_overlap_are_read_as_one_slice_and_counted_once_a_frame() {
+    fn sections_that_overlap_are_read_as_one_slice_and_what_they_share_counts_once() {
         let sections = [section(0, 3, 100, 300), section(3, 2, 280, 500), section(5, 1, 2000, 2100)];
         let plan: Vec<Batch> = Plan::new(&[], &sections, LINE, BUDGET).collect();
         let slice = |offset, len_bytes, dest| Slice { file: 0, offset, len_bytes, dest };
@@ -391,9 +353,9 @@ mod tests {
         let budget = Budget { first_batch_bytes: 1000, ..BUDGET };
         let plan: Vec<Batch> = Plan::new(&[], &sections, LINE, budget).collect();
         assert_eq!(plan[0].slices, [slice(100, 400, 0)]);
-        assert_eq!((plan[0].sections[0].as_slice(), plan[0].wanted[0]), (&sections[..2], 420));
+        assert_eq!((plan[0].sections[0].as_slice(), plan[0].wanted[0]), (&sections[..2], 412));
         assert_eq!((plan[1].sections[0].as_slice(), plan.len()), (&sections[2..], 2));
         let whole = Plan::new(&[], &sections, LINE, budget);
-        assert_eq!((whole.frames(), whole.bytes_per_file(2)), (6, vec![520.0, 0.0]));
+        assert_eq!((whole.frames(), whole.bytes_per_file(2)), (6, vec![504.0, 0.0]));
     }
 }

@@ -3,30 +3,27 @@
 
 use std::{
     cell::{Cell, RefCell},
-    collections::VecDeque,
     rc::Rc,
 };
 
-use futures_channel::oneshot;
 use gloo_worker::{HandlerId, WorkerScope};
 use js_sys::{Array, ArrayBuffer, Uint8Array};
 use wasm_bindgen::{JsCast, JsValue, closure::Closure};
-use wasm_bindgen_futures::JsFuture;
-use web_sys::{
-    DedicatedWorkerGlobalScope, Headers, MessageChannel, MessageEvent, MessagePort, ReadableStream,
-    ReadableStreamByobReader, ReadableStreamReadResult, RequestInit, Response,
-};
+use web_sys::{DedicatedWorkerGlobalScope, MessageChannel, MessageEvent, MessagePort};
 
 use super::{
-    Answer, Outcome, Request, Task, cancelled,
+    Answer, Outcome, Request, Task,
+    buffers::Buffers,
+    cancelled,
     leaves::Leaves,
     port::{object, post, property},
+    stream::Stream,
 };
 use crate::{
     Error, Kind, Result,
     acquisition::{self, Acquisition, DecodedFrames, Opened, Options, contents::contents},
     plan::{Slice, locate},
-    source::{ByteSource, Picked, PickedSource, range_header, unreadable},
+    source::{ByteSource, Picked, PickedSource, unreadable},
 };
 
 /// A worker thread's end of the line.
@@ -44,16 +41,8 @@ struct Desk {
     walked: RefCell<Option<Options>>,
     /// Jobs of this and of older generations are no longer wanted.
     forgotten: Cell<Option<u32>>,
-    /// Buffers that came back from the page, and the jobs that wait for one.
-    free: RefCell<Vec<ArrayBuffer>>,
-    waiting: RefCell<VecDeque<oneshot::Sender<ArrayBuffer>>>,
-    /// Buffers that are about, and their size.
-    made: Cell<u32>,
-    buffer_bytes: Cell<u32>,
+    buffers: Buffers,
 }
-
-/// Buffers a reader has under way: enough to read ahead while the page copies.
-const BUFFERS: u32 = 6;
 
 impl gloo_worker::Worker for Reader {
     type Message = ();
@@ -67,10 +56,7 @@ impl gloo_worker::Worker for Reader {
             sets: RefCell::default(),
             walked: RefCell::default(),
             forgotten: Cell::new(None),
-            free: RefCell::default(),
-            waiting: RefCell::default(),
-            made: Cell::new(0),
-            buffer_bytes: Cell::new(0),
+            buffers: Buffers::default(),
         });
         report_panics(desk.clone());
         Self { desk }
@@ -123,7 +109,7 @@ impl Desk {
     /// A message on the port: a buffer that comes back, new files, or a question whether we live.
     fn hear(&self, message: &JsValue) {
         if let Some(buffer) = property(message, "buffer").and_then(|buffer| buffer.dyn_into::<ArrayBuffer>().ok()) {
-            self.put_back(buffer);
+            self.buffers.put_back(buffer);
         }
         if let Some(files) = property(message, "files") {
             *self.files.borrow_mut() = Array::from(&files).iter().filter_map(|file| Picked::from_js(&file)).collect();
@@ -206,16 +192,16 @@ impl Desk {
         let (mut done, mut read_ms) = (0, 0.0);
         while done < slice.len_bytes {
             let len = piece_bytes.min(slice.len_bytes - done);
-            let buffer = self.buffer(piece_bytes).await;
+            let buffer = self.buffers.take(piece_bytes).await;
             if self.forgotten.get().is_some_and(|forgotten| generation <= forgotten) {
-                self.put_back(buffer);
+                self.buffers.put_back(buffer);
                 return Err(cancelled());
             }
             let started = now_ms();
             let filled = stream.fill(buffer, len).await;
             let buffer = filled.map_err(|cause| {
                 // A stream that fails keeps the buffer.
-                self.made.set(self.made.get().saturating_sub(1));
+                self.buffers.lose();
                 unreadable(&name, &cause)
             })?;
             read_ms += now_ms() - started;
@@ -231,39 +217,6 @@ impl Desk {
         self.say(&object(&[("job", &job), ("dest", &dest), ("len", &len), ("buffer", buffer)]), &[buffer]);
     }
 
-    /// A free buffer of `bytes`; waits for one to come back when all are under way.
-    async fn buffer(&self, bytes: u32) -> ArrayBuffer {
-        if self.buffer_bytes.replace(bytes) != bytes {
-            self.made.set(0);
-            self.free.take();
-        }
-        if let Some(buffer) = self.free.borrow_mut().pop() {
-            return buffer;
-        }
-        if self.made.get() < BUFFERS {
-            self.made.set(self.made.get() + 1);
-            return ArrayBuffer::new(bytes);
-        }
-        let (sender, returned) = oneshot::channel();
-        self.waiting.borrow_mut().push_back(sender);
-        // The sender lives as long as the desk.
-        returned.await.unwrap_or_else(|_| ArrayBuffer::new(bytes))
-    }
-
-    /// Gives a buffer to the job that has waited longest, or keeps it. One of another size is dropped.
-    fn put_back(&self, mut buffer: ArrayBuffer) {
-        if buffer.byte_length() != self.buffer_bytes.get() {
-            return;
-        }
-        while let Some(waiting) = self.waiting.borrow_mut().pop_front() {
-            match waiting.send(buffer) {
-                Ok(()) => return,
-                Err(unsent) => buffer = unsent,
-            }
-        }
-        self.free.borrow_mut().push(buffer);
-    }
-
     fn decode(&self, job: u32, set: u32, first: u32, count: u32) -> Result<(Outcome, f64)> {
         let sets = self.sets.borrow();
         let set = sets.get(set as usize);
@@ -276,66 +229,6 @@ impl Desk {
         Uint8Array::new(&buffer).copy_from(&pixels);
         self.piece(job, 0, len, &buffer);
         Ok((Outcome::Decoded { failed, missing }, f64::from(len)))
-    }
-}
-
-/// A byte stream that fills buffers it is given (BYOB), so that nothing is allocated per piece.
-struct Stream {
-    reader: ReadableStreamByobReader,
-}
-
-impl Stream {
-    async fn open(file: &Picked, offset: u64, len_bytes: u64) -> Result<Self> {
-        let name = file.name();
-        let stream = match file {
-            Picked::File(_) => file.slice(offset, len_bytes).map(|blob| blob.stream()),
-            Picked::Url { url, .. } => {
-                fetch(url, offset, len_bytes).await.map_err(|cause| unreadable(&name, &cause))?
-            }
-        };
-        let stream = stream.ok_or_else(|| unreadable(&name, &"no byte stream".into()))?;
-        let reader = ReadableStreamByobReader::new(&stream).map_err(|cause| unreadable(&name, &cause))?;
-        Ok(Self { reader })
-    }
-
-    /// Fills the first `len` bytes of `buffer`; the buffer that comes back is the same memory.
-    async fn fill(&mut self, mut buffer: ArrayBuffer, len: u32) -> Result<ArrayBuffer, JsValue> {
-        let mut filled = 0;
-        while filled < len {
-            let view = Uint8Array::new_with_byte_offset_and_length(&buffer, filled, len - filled);
-            let read = JsFuture::from(self.reader.read_with_array_buffer_view(&view)).await?;
-            let read: ReadableStreamReadResult = read.unchecked_into();
-            let view: Uint8Array =
-                read.get_value().dyn_into().map_err(|_| JsValue::from_str("the file ended early"))?;
-            filled += view.length();
-            buffer = view.buffer().unchecked_into();
-            if read.get_done() == Some(true) && filled < len {
-                return Err("the file ended early".into());
-            }
-        }
-        Ok(buffer)
-    }
-}
-
-impl Drop for Stream {
-    fn drop(&mut self) {
-        // A stream that was read to its end, or that failed, is closed already.
-        let cancelled = self.reader.cancel();
-        wasm_bindgen_futures::spawn_local(async move { drop(JsFuture::from(cancelled).await) });
-    }
-}
-
-/// The body of a Range request.
-async fn fetch(url: &str, offset: u64, len_bytes: u64) -> Result<Option<ReadableStream>, JsValue> {
-    let headers = Headers::new()?;
-    headers.append("Range", &range_header(offset, len_bytes))?;
-    let init = RequestInit::new();
-    init.set_headers(&headers);
-    let scope: DedicatedWorkerGlobalScope = js_sys::global().unchecked_into();
-    let response: Response = JsFuture::from(scope.fetch_with_str_and_init(url, &init)).await?.dyn_into()?;
-    match response.status() {
-        206 => Ok(response.body()),
-        status => Err(format!("HTTP status {status} to a Range request").into()),
     }
 }
 

@@ -36,8 +36,19 @@ fn focus_first(dom: &Dom) {
     first.or(rows.first()).into_iter().for_each(focus);
 }
 
-/// Fills the sheet.
-pub fn draw(dom: &Dom, app: &App) {
+/// Keeps the sheet true while it is open; a closed one costs a frame nothing.
+pub fn update(dom: &Dom, app: &App) {
+    if !dom.by_id::<HtmlDialogElement>("datasets").is_ok_and(|dialog| dialog.open()) {
+        return;
+    }
+    let was_waiting = rows(dom).is_empty();
+    draw(dom, app);
+    if was_waiting {
+        focus_first(dom);
+    }
+}
+
+fn draw(dom: &Dom, app: &App) {
     let Some(files) = &app.contents else {
         return dom.html("datasets-body", "<p class=\"quiet\" role=\"status\">Looking at the files …</p>");
     };
@@ -56,12 +67,7 @@ pub fn draw(dom: &Dom, app: &App) {
         }
     }
     let tree = format!("<div role=\"tree\" aria-labelledby=\"datasets-title\" id=\"dataset-tree\">{html}</div>");
-    let was_waiting = rows(dom).is_empty();
     dom.html("datasets-body", &tree);
-    let is_open = dom.by_id::<HtmlDialogElement>("datasets").is_ok_and(|dialog| dialog.open());
-    if was_waiting && is_open {
-        focus_first(dom);
-    }
 }
 
 /// A file is the root of its own tree.

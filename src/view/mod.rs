@@ -82,7 +82,7 @@ impl Page {
         let kind = if app.state.product.is_com() { "com" } else { "sum" };
         self.dom.attribute(&self.dom.body, "body", "data-product", kind);
         side::draw(&self.dom, app);
-        datasets::draw(&self.dom, app);
+        datasets::update(&self.dom, app);
         if matches!(stage, Stage::Reading | Stage::Set) {
             self.draw_panels(app, now_ms);
         }

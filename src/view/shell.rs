@@ -43,9 +43,10 @@ pub struct Shell {
     covered: Cell<Option<u32>>,
     /// Side of a view, CSS px; 0 while none is shown.
     side: Cell<f64>,
-    sizes: RefCell<Option<(ResizeObserver, Closure<dyn FnMut()>)>>,
+    sizes: RefCell<Option<(ResizeObserver, OnSize)>>,
 }
 
+type OnSize = Closure<dyn FnMut()>;
 type OnFrame = Closure<dyn FnMut(f64)>;
 
 /// Hears of a new image, with the part of the scan positions that it covers.
@@ -211,7 +212,7 @@ impl Shell {
     /// frame would make the browser lay out the page each time.
     fn watch_size(self: &Rc<Self>) -> Result<(), JsValue> {
         let weak = Rc::downgrade(self);
-        let on_size = Closure::<dyn FnMut()>::new(move || {
+        let on_size = OnSize::new(move || {
             if let Some(shell) = weak.upgrade() {
                 shell.side.set(shell.page.borrow().side());
                 shell.ask_for_frame();

@@ -8,6 +8,7 @@ use crate::{
         App, Command, Stage,
         detector::centre_of,
         event::Entry,
+        notices,
         words::{self, Row, Tone},
     },
     display::{bytes, count},
@@ -199,7 +200,7 @@ fn messages(app: &App) -> String {
         html += &card(&message.error, kind, &message.actions(), Some(place));
     }
     if let Some(error) = app.gpu_notice().filter(|_| !app.gpu_notice_hidden) {
-        html += &card(&error, "note-card", &words::actions(&error), None);
+        html += &card(&error, "note-card", &notices::actions(&error), None);
     }
     html
 }

@@ -41,6 +41,12 @@ pub struct Leaf {
 }
 
 impl Leaf {
+    /// Bytes that it does not share with the leaf before it.
+    pub fn own_bytes(&self) -> u64 {
+        let start = if self.first == 0 { self.start } else { self.offset.max(self.start) };
+        self.end.saturating_sub(start)
+    }
+
     /// The chunks that `bytes`, read at `offset`, list.
     ///
     /// # Errors
@@ -56,8 +62,9 @@ impl Leaf {
 }
 
 impl File<'_> {
-    /// The outline of `dataset`, after [`File::set_outlined`]; `None` without it, and where its chunks are as well walked one by one: another index, other chunks
-    /// than one frame each, few of them, a file that is cut short, or leaves that do not lie among their chunks.
+    /// The outline of `dataset`, after [`File::set_outlined`]; `None` without it, and where its chunks are as well
+    /// walked one by one: another index, other chunks than one frame each, few of them, a file that is cut short, or
+    /// leaves that do not lie among their chunks.
     ///
     /// # Errors
     /// As [`File::chunks`], for the upper levels.
@@ -151,7 +158,8 @@ impl File<'_> {
         let leaves: Vec<Leaf> = (0..places.len()).map(leaf).collect();
         let is_near = found.iter().all(|(i, _, start, end)| leaves[*i].start <= *start && *end <= leaves[*i].end);
         let bytes = leaves.iter().map(|leaf| leaf.end - leaf.start).fold(0, u64::saturating_add);
-        if !is_near || bytes > end_of_file.saturating_add(end_of_file / 2) {
+        let is_short = leaves.iter().all(|leaf| leaf.end - leaf.start <= MOST_LEAF_BYTES);
+        if !is_near || !is_short || bytes > end_of_file.saturating_add(end_of_file / 2) {
             return Ok(None);
         }
         let samples = found.iter().filter_map(|(_, node, ..)| node.entries.first()?.chunk()).collect();
@@ -228,6 +236,8 @@ const NODE_BYTES: u64 = 24 + 64 * 48 + 40;
 const FEWEST_LEAVES: usize = 16;
 /// Leaves that are read to see where chunks lie.
 const SAMPLES: usize = 4;
+/// The chunks of a leaf are read at once.
+const MOST_LEAF_BYTES: u64 = 64 << 20;
 /// Bytes that chunks may begin before those of the leaves that were read.
 const LEAD_SLACK: u64 = 64 << 10;
 const DEEPEST: u32 = 16;

@@ -50,10 +50,10 @@ pub struct Options {
     /// How often each thing is measured
     #[arg(long, default_value_t = 7)]
     repeats: usize,
-    /// Only loads and products
+    /// Loads and products besides the race of `--kernels`; without that flag they are measured anyway
     #[arg(long)]
     loads: bool,
-    /// Only the decode variants, raced against the baseline by GPU timestamps
+    /// The decode variants that the page lists, raced against the baseline by GPU timestamps
     #[arg(long)]
     kernels: bool,
     /// Only variants whose `variant/output/workgroup` contains this; several may be given
@@ -165,9 +165,7 @@ impl Options {
         set.warm()?;
         let tunings = configurations(&self.sweep);
         let mut report = Report::default();
-        let wants_loads = self.loads || !self.kernels;
-        let wants_race = self.kernels || (!self.loads && self.sweep.is_empty());
-        if wants_loads {
+        if self.loads || !self.kernels {
             let mut measured = measure::measure(setup, set, &tunings, self.repeats).await?;
             let reopened = if self.sweep.is_empty() || self.reopen { measured.as_mut_slice() } else { &mut [] };
             for measured in reopened {
@@ -188,7 +186,7 @@ impl Options {
                 }
             }
         }
-        if wants_race {
+        if self.kernels {
             let race = race::race(setup, set, &self.only, self.repeats).await?;
             report.facts = race.facts.clone();
             report.text.push_str(&table::race(&race, &set.made_as, self.prototype_ms));

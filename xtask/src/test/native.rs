@@ -20,8 +20,7 @@ struct Program {
 }
 
 /// Builds and runs all native tests. `python` has h5py. Those that need a GPU run on both drivers; `second` is `None`
-/// where Chrome brings
-/// no SwiftShader for Vulkan.
+/// where Chrome brings no SwiftShader for Vulkan.
 pub fn run(python: &Path, first: &Path, second: Option<&Path>) -> Result<Tally> {
     let mut tally = Tally::default();
     let mut programs = build("xtask")?;

@@ -15,7 +15,7 @@ use crate::{
     engine::{ChunkFault, Engine, FrameFault, Slot},
     gpu::{Buffer, Context, Decoder, PADDING_BYTES, Staging, Verdict, max_batch_frames},
     plan::{self, Batch, Located, Plan, Slice},
-    reader::{Outcome, Piece, Pool, Task},
+    reader::{Outcome, Piece, Pool, Task, cancelled},
 };
 use futures_channel::mpsc;
 use futures_util::{
@@ -151,6 +151,9 @@ impl Line {
         let Filled { buffer, slots, lost, error, verdicts } = self.fill(batch).await?;
         drop(reading);
         let decoding = self.decoding.enter().await;
+        if self.job.is_stopped.get() {
+            return Err(cancelled());
+        }
         let start_ms = self.job.elapsed_ms();
         if self.decodes.replace(self.decodes.get() + 1) == 0 {
             self.job.profile.borrow_mut().read_wait_ms += start_ms - self.idle_since_ms.get();

@@ -1,6 +1,9 @@
 //! What goes with one load from its beginning to its end.
 
-use std::{cell::RefCell, rc::Rc};
+use std::{
+    cell::{Cell, RefCell},
+    rc::Rc,
+};
 
 use super::{BlockWatch, Event, LoadProfile, Path, Stage, now_ms};
 use crate::{
@@ -17,6 +20,8 @@ pub struct Job {
     pub path: Path,
     /// What the user has chosen of the files.
     pub options: Options,
+    /// The user has stopped it, or a newer one has begun.
+    pub is_stopped: Rc<Cell<bool>>,
     pub sink: Rc<dyn Fn(Event)>,
     pub started_ms: f64,
     pub profile: Rc<RefCell<LoadProfile>>,

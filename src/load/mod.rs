@@ -22,7 +22,7 @@ use crate::{
     engine::Engine,
     gpu::{self, Context},
     plan,
-    reader::{Done, Outcome, Pool, Task},
+    reader::{Done, Outcome, Pool, Task, cancelled},
     shape::FrameLayout,
     source::Picked,
 };
@@ -83,6 +83,8 @@ pub struct Loader {
     tuning: RefCell<Tuning>,
     generation: Cell<u32>,
     offered: RefCell<Option<Offer>>,
+    /// Of the load that began last.
+    is_stopped: RefCell<Rc<Cell<bool>>>,
 }
 
 /// Sets to choose from.
@@ -95,8 +97,8 @@ impl Loader {
     /// Readers at work, no set yet. `context` is `None` on a machine without WebGPU.
     pub fn new(context: Option<Rc<Context>>, tuning: Tuning) -> Self {
         let pool = RefCell::new(Rc::new(Pool::new(READER, tuning.workers)));
-        let (prepared, generation, offered) = Default::default();
-        Self { pool, context, prepared, tuning: RefCell::new(tuning), generation, offered }
+        let (prepared, generation, offered, is_stopped) = Default::default();
+        Self { pool, context, prepared, tuning: RefCell::new(tuning), generation, offered, is_stopped }
     }
 
     /// Makes what the first load would otherwise wait for.
@@ -221,6 +223,7 @@ impl Loader {
 
     /// Ends the load under way; what was decoded stays.
     pub fn cancel(&self) {
+        self.is_stopped.borrow().set(true);
         self.pool.borrow().cancel();
     }
 
@@ -235,6 +238,8 @@ impl Loader {
     ) -> Job {
         self.generation.set(self.generation.get() + 1);
         self.offered.take();
+        let is_stopped = Rc::default();
+        self.is_stopped.replace(Rc::clone(&is_stopped)).set(true);
         let tuning = self.tuning();
         let mut profile = LoadProfile {
             source_kind: kind,
@@ -258,6 +263,7 @@ impl Loader {
             generation: self.generation.get(),
             path,
             options,
+            is_stopped,
             sink,
             started_ms,
             profile: Rc::new(RefCell::new(profile)),
@@ -294,6 +300,9 @@ impl Loader {
     async fn load_walked(&self, job: Job, set: &Acquisition) {
         if job.generation != self.generation.get() {
             return;
+        }
+        if job.is_stopped.get() {
+            return job.finish(self.context(), Some(cancelled()));
         }
         let pool = self.pool.borrow().clone();
         pool.cancel();

@@ -104,7 +104,7 @@ impl Bench<'_> {
         if let Err(error) = self.open_page().await {
             return self.finish("the page's start", Err(error));
         }
-        for bench in data::BENCH.iter().chain([&data::ROWS]) {
+        for bench in &data::BENCH {
             self.case(bench.name, cases::bench(bench)).await;
         }
         self.case("arina-real", cases::Case::Arina).await;

@@ -38,7 +38,7 @@ const ABORTED: [&str; 6] = ["--jitter", "2", "--limit", "200", "--frames-per-fil
 
 /// Large enough that the leaves of its chunk indexes are read along with the frames.
 pub const ROWS: Bench =
-    Bench { name: "rows", preset: "seed", expand: &["--jitter", "2", "--frames-per-file", "1100"], scan: [40, 64] };
+    Bench { name: "rows", preset: "seed", expand: &["--jitter", "2", "--frames-per-file", "1000"], scan: [20, 64] };
 
 impl Bench {
     /// The table of right answers, `NAME.expected.json`.

@@ -134,7 +134,7 @@ fn acquisition() -> Acquisition {
         frames: FRAMES as u32,
         frames_announced: None,
         scan: ScanChoice { shape: SCAN, from: ScanFrom::Sidecar, alternatives: vec![Scan { rows: 2, cols: 10 }] },
-        storage: Storage::BitshuffleLz4 { block_px: 1024, chunks: vec![] },
+        storage: Storage::BitshuffleLz4 { block_px: 1024, chunks: vec![], sections: vec![] },
         bad_pixels: BadPixels::default(),
         saturation: None,
         calibration: Calibration::default(),

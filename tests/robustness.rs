@@ -91,6 +91,16 @@ fn each_chunk_is_decoded_once_and_batches_begin_with_chunks() {
     assert_eq!(lens, [1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 4]);
 }
 
+#[test]
+fn a_mask_that_claims_to_be_large_is_not_read() {
+    let mut bytes = OLD.to_vec();
+    // Makes its 9 columns 2,490,377.
+    bytes[8466] = 38;
+    let report = report(&[("old.h5", &bytes)]);
+    assert_eq!((report.json["outcome"].as_str(), report.json["masked_pixels"].as_u64()), (Some("ok"), Some(0)));
+    assert!(report.text.contains("[8, 2490377]"), "{}", report.text);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 3000, ..ProptestConfig::default() })]
 

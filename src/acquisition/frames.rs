@@ -32,12 +32,19 @@ pub enum Frame<'a> {
 impl Acquisition {
     /// Frames that were written, as sorted runs; a frame among them may still fail to decode.
     pub fn readable(&self) -> Vec<Range<u32>> {
-        let Storage::BitshuffleLz4 { chunks, .. } = &self.storage else { return self.tiles().readable.clone() };
+        let Storage::BitshuffleLz4 { chunks, sections, .. } = &self.storage else {
+            return self.tiles().readable.clone();
+        };
         let mut runs: Vec<Range<u32>> = Vec::new();
-        for chunk in chunks.iter().filter(|chunk| chunk.frame < self.frames) {
+        let written = chunks.iter().map(|chunk| chunk.frame..chunk.frame.saturating_add(1));
+        let written = written.chain(sections.iter().map(|of| of.frame..of.frame.saturating_add(of.frames)));
+        let written = written.map(|run| run.start..run.end.min(self.frames)).filter(|run| run.start < run.end);
+        let mut written: Vec<Range<u32>> = written.collect();
+        written.sort_unstable_by_key(|run| run.start);
+        for run in written {
             match runs.last_mut() {
-                Some(last) if last.end == chunk.frame => last.end += 1,
-                _ => runs.push(chunk.frame..chunk.frame + 1),
+                Some(last) if last.end == run.start => last.end = run.end,
+                _ => runs.push(run),
             }
         }
         runs
@@ -132,7 +139,8 @@ pub fn for_each(
 ) -> Result<()> {
     let frames = frames.start..frames.end.min(set.frames);
     match &set.storage {
-        Storage::BitshuffleLz4 { block_px, chunks } => decode_chunks(set, *block_px, chunks, sources, frames, sink),
+        Storage::BitshuffleLz4 { sections, .. } if !sections.is_empty() => Err(outlined(set)),
+        Storage::BitshuffleLz4 { block_px, chunks, .. } => decode_chunks(set, *block_px, chunks, sources, frames, sink),
         Storage::Decoded(tiles) => decode_tiles(set, tiles, sources, frames, sink),
     }
 }
@@ -299,6 +307,10 @@ fn source_of<'a>(set: &Acquisition, sources: &[&'a dyn ByteSource], file: u16) -
             .at(&set.name)
             .found(format!("file {file}"))
     })
+}
+
+fn outlined(set: &Acquisition) -> Error {
+    Error::new(Kind::Internal, "outlined_set", "The place of each pattern is not known").at(&set.name)
 }
 
 /// Frames held in memory while they are put together, bytes.

@@ -10,6 +10,7 @@ mod metadata;
 mod names;
 mod narrow;
 mod neighbour;
+mod packed;
 pub mod report;
 mod scales;
 mod scan;
@@ -27,12 +28,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Error,
+    hdf5::Leaf,
     shape::{Detector, Dtype, Scan},
 };
 
 pub use axes::{Axis, AxisOrder};
 pub use frames::{DecodedFrames, decode};
-pub use search::{Change, Options, Place, open, read};
+pub use search::{Change, Options, Place, open, outline, read};
 pub use store::Store;
 pub use tiles::{Placement, Span, Tiles, Window};
 pub use words::{counted, is_fault, message, sides, summary};
@@ -207,10 +209,29 @@ pub enum Storage {
         /// otherwise makes its frame fail.
         block_px: u32,
         /// Sorted by frame, at most one per frame.
+        #[serde(with = "packed")]
         chunks: Vec<FrameChunk>,
+        /// Frames beside those of `chunks`, whose places are not known one by one, sorted; only as [`outline`] gives
+        /// them.
+        sections: Vec<Section>,
     },
     /// Everything else: decoded by the workers into frames of little-endian pixels.
     Decoded(Box<Tiles>),
+}
+
+impl Acquisition {
+    /// Whether the place of each frame is found only when it is read.
+    pub fn is_outlined(&self) -> bool {
+        matches!(&self.storage, Storage::BitshuffleLz4 { sections, .. } if !sections.is_empty())
+    }
+
+    /// Pixels of a block of the encoder, where the GPU decodes.
+    pub fn block_px(&self) -> Option<u32> {
+        match &self.storage {
+            Storage::BitshuffleLz4 { block_px, .. } => Some(*block_px),
+            Storage::Decoded(_) => None,
+        }
+    }
 }
 
 /// One compressed frame in a file.
@@ -221,6 +242,16 @@ pub struct FrameChunk {
     pub file: u16,
     pub len_bytes: u32,
     pub offset: u64,
+}
+
+/// Frames that follow one another, all written; where each lies stands in a leaf of their dataset's chunk index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Section {
+    pub frame: u32,
+    pub frames: u32,
+    /// Index into `Acquisition::files`.
+    pub file: u16,
+    pub leaf: Leaf,
 }
 
 /// Pixels that count nowhere.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Acquisition, AxisOrder, Opened, Refused,
+    Acquisition, AxisOrder, Opened, Refused, Storage, Store,
     linked::{self, Links},
     metadata::is_sidecar,
     names, neighbour, single,
@@ -74,11 +74,34 @@ pub fn read(sources: &[&dyn ByteSource]) -> Result<Vec<Acquisition>> {
 
 /// Finds the sets in a drop of files. Nothing is decoded but masks and other small datasets.
 pub fn open(sources: &[&dyn ByteSource], options: &Options) -> Opened {
+    find_sets(sources, options, false)
+}
+
+/// The same, where the chunks of large datasets are left to whoever reads them: their storage has sections. What
+/// stands in the leaves of their indexes is not checked, so that reading may show that [`open`] is needed.
+pub fn outline(sources: &[&dyn ByteSource], options: &Options) -> Opened {
+    let opened = find_sets(sources, options, true);
+    let is_outlined = |set: &Acquisition| match &set.storage {
+        Storage::Decoded(tiles) => tiles.stores.iter().any(Store::is_outlined),
+        Storage::BitshuffleLz4 { .. } => false,
+    };
+    let refused = opened.refused.iter().filter_map(|refused| refused.meaning.as_deref());
+    // What is decoded frame by frame needs to know each of them.
+    match opened.sets.iter().chain(refused).any(is_outlined) {
+        true => open(sources, options),
+        false => opened,
+    }
+}
+
+fn find_sets(sources: &[&dyn ByteSource], options: &Options, is_outlined: bool) -> Opened {
     if sources.len() > usize::from(u16::MAX) {
         let error = Error::new(Kind::Unsupported, "too_large", "Too many files").found(format!("{}", sources.len()));
         return Opened { sets: vec![], refused: vec![refusal("", error)] };
     }
     let files: Vec<Result<File>> = sources.iter().map(|source| File::open(*source)).collect();
+    if is_outlined {
+        files.iter().flatten().for_each(File::set_outlined);
+    }
     let picked = Picked { sources, files: &files, channel: options.channel, axes: options.axes };
     let mut opened = Opened::default();
     for (place, file) in files.iter().enumerate() {

@@ -4,7 +4,7 @@ use super::{
     Acquisition, AxisChoice, AxisOrder, Refused, Storage, Stored, UsedFile, metadata, scales,
     scan::ScanHints,
     search::{Outcome, Picked, refusal},
-    store::{Pieces, Store},
+    store::Store,
     tiles::Tiles,
     values::Metadata,
     words,
@@ -106,7 +106,7 @@ impl Draft {
         let as_chunks =
             if self.tiles.readable.is_empty() { None } else { self.tiles.as_frame_chunks(detector, dtype, &block_px) };
         let storage = match as_chunks {
-            Some((block_px, chunks)) => Storage::BitshuffleLz4 { block_px, chunks },
+            Some((block_px, chunks, sections)) => Storage::BitshuffleLz4 { block_px, chunks, sections },
             None => Storage::Decoded(Box::new(std::mem::take(&mut self.tiles))),
         };
         let channel_name = self.channels.get(channel as usize).map(String::as_str);
@@ -274,19 +274,16 @@ fn tell_missing_files(set: &mut Acquisition) {
 /// Pixels of a block of bitshuffle: what the headers of some chunks say counts for more than the filter's
 /// parameters, as long as most agree.
 fn block_px(source: &dyn ByteSource, store: &Store) -> Option<u32> {
-    let (Pieces::Chunks(chunks), [filter]) = (&store.pieces, store.filters.as_slice()) else { return None };
+    let ([filter], Some(chunks)) = (store.filters.as_slice(), store.samples()) else { return None };
     let element = store.element_bytes;
     let told = filter.parameters.get(3).copied().filter(|&block| block > 0 && block.is_multiple_of(8));
     let told = told.unwrap_or(filter::default_block_px(element as usize) as u32);
-    let mut found = Vec::new();
-    for chunk in chunks.iter().step_by((chunks.len() / HEADERS_READ).max(1)).take(HEADERS_READ) {
-        let mut header = [0; 12];
-        if chunk.len_bytes >= 12 && source.read_at(chunk.offset, &mut header).is_ok() {
-            let bytes =
-                filter::header_block_bytes(&header).filter(|bytes| *bytes > 0 && bytes.is_multiple_of(8 * element));
-            found.extend(bytes.map(|bytes| bytes / element));
-        }
-    }
+    let some = chunks.iter().step_by((chunks.len() / HEADERS_READ).max(1)).take(HEADERS_READ);
+    let headers = some.filter(|chunk| chunk.len_bytes >= 12).map(|chunk| chunk.offset..chunk.offset + 12);
+    let headers = source.read_many(&headers.collect::<Vec<_>>()).unwrap_or_default();
+    let blocks = headers.iter().filter_map(|header| filter::header_block_bytes(header));
+    let blocks = blocks.filter(|&bytes| bytes > 0 && bytes.is_multiple_of(8 * element));
+    let found: Vec<u32> = blocks.map(|bytes| bytes / element).collect();
     let votes = |block: u32| found.iter().filter(|other| **other == block).count();
     let best = found.iter().copied().max_by_key(|&block| (votes(block), block == told)).unwrap_or(told);
     Some(if votes(told) >= votes(best) { told } else { best })

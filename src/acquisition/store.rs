@@ -6,7 +6,7 @@ use crate::{
     Error, Result,
     engine::ChunkFault,
     filter::{self, Fault},
-    hdf5::{Chunk, Dataset, File, Filter, Layout},
+    hdf5::{Chunk, Dataset, File, Filter, Layout, Outline},
     source::ByteSource,
 };
 
@@ -36,6 +36,8 @@ pub enum Pieces {
     Chunks(Vec<Chunk>),
     /// All elements from `offset` on, in the order of the file; those within `len_bytes` exist.
     Contiguous { offset: u64, len_bytes: u64 },
+    /// One frame each, all written; where, stands in the leaves of the index, which are read along with them.
+    Outlined(Outline),
 }
 
 /// Why a piece has no elements.
@@ -84,15 +86,8 @@ impl Store {
                 (contiguous_pieces(dims, order, element_bytes.into()), pieces, Vec::new(), false, Vec::new())
             }
             Layout::Chunked(chunking) => {
-                let found = file.chunks(dataset)?;
-                let chunks = found
-                    .chunks
-                    .into_iter()
-                    .map(|chunk| Chunk { at: axes.map(|axis| axis.map_or(0, |axis| chunk.at[axis])), ..chunk });
-                let mut chunks: Vec<Chunk> = chunks.collect();
-                chunks.sort_by_key(|chunk| chunk.at);
-                let chunks = Pieces::Chunks(chunks);
-                (spread(axes, &chunking.dims), chunks, dataset.filters.clone(), chunking.has_raw_edges, found.faults)
+                let (pieces, faults) = chunked_pieces(file, dataset, axes)?;
+                (spread(axes, &chunking.dims), pieces, dataset.filters.clone(), chunking.has_raw_edges, faults)
             }
         };
         let is_big_endian = dataset.datatype.is_big_endian();
@@ -100,6 +95,20 @@ impl Store {
             Self { file: file_index, dims, chunk, order, element_bytes, is_big_endian, filters, has_raw_edges, pieces },
             faults,
         )))
+    }
+
+    /// Whether its pieces are known by the leaves of their index.
+    pub fn is_outlined(&self) -> bool {
+        matches!(self.pieces, Pieces::Outlined(_))
+    }
+
+    /// Chunks that stand for all of them; `None` for a store without chunks.
+    pub fn samples(&self) -> Option<&[Chunk]> {
+        match &self.pieces {
+            Pieces::Chunks(chunks) => Some(chunks),
+            Pieces::Outlined(outline) => Some(&outline.samples),
+            Pieces::Contiguous { .. } => None,
+        }
     }
 
     /// Elements of a decoded piece; `None` where they are too many for this machine.
@@ -115,6 +124,7 @@ impl Store {
                 let found = chunks.binary_search_by_key(&at, |chunk| chunk.at.map(u64::from)).ok()?;
                 Some(chunks[found])
             }
+            Pieces::Outlined(_) => None,
             Pieces::Contiguous { offset, len_bytes } => {
                 let strides = strides(self.dims, self.order)?;
                 let mut start = 0_u64;
@@ -199,6 +209,7 @@ impl Store {
         let pieces: Vec<[u64; 4]> = match &self.pieces {
             Pieces::Chunks(chunks) => chunks.iter().map(|chunk| chunk.at.map(u64::from)).collect(),
             Pieces::Contiguous { .. } => all_of(counts),
+            Pieces::Outlined(_) => return None,
         };
         for at in pieces {
             match self.decode(source, at) {
@@ -290,6 +301,20 @@ fn all_of(counts: [u64; 4]) -> Vec<[u64; 4]> {
     let frames = (0..counts[0]).flat_map(|a| (0..counts[1]).map(move |b| (a, b)));
     let places = frames.flat_map(|(a, b)| (0..counts[2]).map(move |row| (a, b, row)));
     places.flat_map(|(a, b, row)| (0..counts[3]).map(move |col| [a, b, row, col])).collect()
+}
+
+/// The pieces of a chunked dataset, and the faults of its index.
+fn chunked_pieces(file: &File, dataset: &Dataset, axes: [Option<usize>; 4]) -> Result<(Pieces, Vec<Error>)> {
+    // What is wrong with the index, the walk of all of it tells.
+    let outline = file.outline(dataset).ok().flatten().filter(|_| axes_of(3) == Some(axes));
+    if let Some(outline) = outline {
+        return Ok((Pieces::Outlined(outline), Vec::new()));
+    }
+    let found = file.chunks(dataset)?;
+    let in_store = |chunk: Chunk| Chunk { at: axes.map(|axis| axis.map_or(0, |axis| chunk.at[axis])), ..chunk };
+    let mut chunks: Vec<Chunk> = found.chunks.into_iter().map(in_store).collect();
+    chunks.sort_by_key(|chunk| chunk.at);
+    Ok((Pieces::Chunks(chunks), found.faults))
 }
 
 /// What is read at once of a contiguous dataset whose frames lie scattered.

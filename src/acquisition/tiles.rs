@@ -5,11 +5,12 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    FrameChunk,
+    FrameChunk, Section,
     store::{Pieces, Store},
 };
 use crate::{
     filter,
+    hdf5::{Leaf, Outline},
     shape::{Detector, Dtype},
 };
 
@@ -135,6 +136,7 @@ impl Tiles {
             let mut add = |from: [Range<u64>; 2]| self.add_frames(placement, from, area, &mut spans);
             match &store.pieces {
                 Pieces::Contiguous { .. } => add_contiguous(store, &mut add),
+                Pieces::Outlined(_) => add([0..store.dims[0], 0..1]),
                 Pieces::Chunks(chunks) => {
                     let columns = |span: Span, axis: usize| {
                         span.from / store.chunk[axis]..(span.from + span.count).div_ceil(store.chunk[axis])
@@ -212,19 +214,20 @@ impl Tiles {
         }
     }
 
-    /// The same as one compressed chunk per frame, when it is that: pixels per block, and the chunks by frame.
+    /// The same as one compressed chunk per frame, when it is that: pixels per block, the chunks by frame, and the
+    /// sections of those that are not known one by one.
     pub fn as_frame_chunks(
         &self,
         detector: Detector,
         dtype: Dtype,
         block_px: &[Option<u32>],
-    ) -> Option<(u32, Vec<FrameChunk>)> {
+    ) -> Option<(u32, Vec<FrameChunk>, Vec<Section>)> {
         let (rows, cols) = (u64::from(detector.rows), u64::from(detector.cols));
         let block = block_px.first().copied().flatten()?;
         if dtype.is_float() || block_px.iter().any(|other| *other != Some(block)) {
             return None;
         }
-        let mut found = Vec::new();
+        let (mut found, mut sections) = (Vec::new(), Vec::new());
         for placement in &self.placements {
             let store = self.stores.get(placement.store as usize)?;
             let whole = |count| Span { to: 0, from: 0, count };
@@ -233,7 +236,14 @@ impl Tiles {
             if !is_whole || store.is_turned() || store.chunk != [1, 1, rows, cols] || !is_bitshuffle_lz4(store, dtype) {
                 return None;
             }
-            let Pieces::Chunks(chunks) = &store.pieces else { return None };
+            let chunks = match &store.pieces {
+                Pieces::Chunks(chunks) => chunks,
+                Pieces::Outlined(outline) => {
+                    sections.extend(self.sections(placement, store, outline)?);
+                    continue;
+                }
+                Pieces::Contiguous { .. } => return None,
+            };
             for chunk in chunks {
                 let at = [chunk.at[0].into(), chunk.at[1].into()];
                 let Some(number) = placement.from.number_of(at) else { continue };
@@ -247,7 +257,29 @@ impl Tiles {
         }
         found.sort_by_key(|chunk| chunk.frame);
         found.dedup_by_key(|chunk| chunk.frame);
-        Some((block, found))
+        sections.sort_by_key(|section| section.frame);
+        let is_apart = sections.windows(2).all(|pair| pair[0].frame + pair[0].frames <= pair[1].frame);
+        let is_in_section = |chunk: &FrameChunk| {
+            let before = sections.partition_point(|section| section.frame <= chunk.frame);
+            before > 0 && chunk.frame < sections[before - 1].frame + sections[before - 1].frames
+        };
+        (is_apart && !found.iter().any(is_in_section)).then_some((block, found, sections))
+    }
+
+    /// The frames of a whole outlined store; `None` where they do not simply follow one another.
+    fn sections(&self, placement: &Placement, store: &Store, outline: &Outline) -> Option<Vec<Section>> {
+        let whole = Window::whole(store.dims, 0);
+        let is_whole = placement.from == whole && placement.to == (Window { start: placement.to.start, ..whole });
+        if !is_whole || self.columns > 1 || self.channel.is_some() || placement.to.start[1] != 0 {
+            return None;
+        }
+        let first = u32::try_from(placement.to.start[0]).ok()?;
+        let section = |leaf: &Leaf| {
+            let frame = first.checked_add(leaf.first)?;
+            frame.checked_add(leaf.count)?;
+            Some(Section { frame, frames: leaf.count, file: store.file, leaf: *leaf })
+        };
+        outline.leaves.iter().map(section).collect()
     }
 }
 

@@ -93,9 +93,10 @@ fn stored(set: &OpenSet) -> Vec<(String, String)> {
     }
     rows.push(row("shown", set.flip().words()));
     match &acquisition.storage {
-        Storage::BitshuffleLz4 { block_px, chunks } => {
+        Storage::BitshuffleLz4 { block_px, chunks, sections } => {
             rows.push(row("filter", format!("bitshuffle LZ4, blocks of {} px", count((*block_px).into()))));
-            rows.push(row("chunks", format!("{}, one pattern each", count(chunks.len() as u64))));
+            let outlined = sections.iter().map(|section| u64::from(section.frames)).sum::<u64>();
+            rows.push(row("chunks", format!("{}, one pattern each", count(chunks.len() as u64 + outlined))));
         }
         Storage::Decoded(_) => rows.push(row("filter", "unpacked by the processor")),
     }
@@ -133,7 +134,7 @@ fn patterns(set: &OpenSet) -> Vec<(String, String)> {
         ("missing", FrameState::Missing),
         ("aborted (all pixels sentinel)", FrameState::Sentinel),
     ] {
-        let frames = set.states.iter().enumerate().filter(|(_, other)| **other == state);
+        let frames = set.states().iter().enumerate().filter(|(_, other)| **other == state);
         let first: Vec<_> = frames.take(NAMED).map(|(frame, _)| count(frame as u64)).collect();
         if !first.is_empty() {
             rows.push(row(name, format!("{}; first: {}", number(state), first.join("  "))));

@@ -73,6 +73,9 @@ pub struct App {
     sets_opened: u32,
     now_ms: f64,
     shelf_asked_ms: f64,
+    /// When the last picture and the last pattern were answered.
+    image_came_ms: f64,
+    pattern_came_ms: f64,
     stale: Stale,
     serial: u32,
 }
@@ -101,6 +104,8 @@ pub struct Shown {
     /// Step that a logarithmic scale resolves near 0.
     pub unit: f64,
     pub histogram: Histogram,
+    /// Number of cells of each kind, by the kind's number.
+    pub cells: [u32; 4],
     /// What it is a picture of; automatic limits hold only for the same.
     subject: Subject,
     limits_ms: f64,
@@ -300,7 +305,9 @@ fn shown(
     };
     let unit = log_unit(&field);
     let histogram = Histogram::of(&field, look.scale, unit, limits);
-    Shown { field, look, limits, unit, histogram, subject, limits_ms, serial }
+    let mut cells = [0; 4];
+    field.cells.iter().for_each(|cell| cells[*cell as usize] += 1);
+    Shown { field, look, limits, unit, histogram, cells, subject, limits_ms, serial }
 }
 
 /// The limits of a picture without any value.

@@ -82,7 +82,8 @@ pub struct OpenSet {
     /// Hot pixels, as stored; `None` before all patterns were looked at.
     pub hot: Option<PixelSet>,
     pub hot_is_excluded: bool,
-    pub states: Vec<FrameState>,
+    states: Vec<FrameState>,
+    tally: Tally,
     pub faults: Vec<FrameFault>,
     /// The failed patterns were told in a message.
     pub faults_told: bool,
@@ -104,6 +105,17 @@ pub struct OpenSet {
     refused: Vec<Want>,
 }
 
+/// Frames by state, and the first one that is valid (0 without any): every picture asks for them.
+#[derive(Clone, Copy)]
+struct Tally {
+    of: [u32; STATES.len()],
+    first_valid: u32,
+}
+
+/// In the order of their numbers.
+const STATES: [FrameState; 5] =
+    [FrameState::Unread, FrameState::Valid, FrameState::Missing, FrameState::Failed, FrameState::Sentinel];
+
 impl OpenSet {
     pub fn new(id: u32, acquisition: Rc<Acquisition>) -> Self {
         let bad = masked(&acquisition);
@@ -115,6 +127,7 @@ impl OpenSet {
             scan: acquisition.scan.clone(),
             bad,
             bad_found: 0,
+            tally: Tally { of: [acquisition.frames, 0, 0, 0, 0], first_valid: 0 },
             states: vec![FrameState::Unread; acquisition.frames as usize],
             faults: Vec::new(),
             faults_told: false,
@@ -219,7 +232,7 @@ impl OpenSet {
                 if self.states.get(self.frame_at(middle) as usize).is_some_and(is_valid) {
                     return middle;
                 }
-                let first = self.states.iter().position(is_valid).unwrap_or(0) as u32;
+                let first = self.tally.first_valid;
                 [first / cols.max(1), first % cols.max(1)]
             }
         }
@@ -377,6 +390,19 @@ impl OpenSet {
     }
 
     pub fn count(&self, kind: impl Fn(FrameState) -> bool) -> u32 {
-        self.states.iter().filter(|&&state| kind(state)).count() as u32
+        STATES.iter().zip(self.tally.of).filter(|(state, _)| kind(**state)).map(|(_, count)| count).sum()
+    }
+
+    /// What is known of every frame.
+    pub fn states(&self) -> &[FrameState] {
+        &self.states
+    }
+
+    pub fn set_states(&mut self, states: Vec<FrameState>) {
+        let mut of = [0; STATES.len()];
+        states.iter().for_each(|state| of[*state as usize] += 1);
+        let first_valid = states.iter().position(|state| *state == FrameState::Valid).unwrap_or(0) as u32;
+        self.tally = Tally { of, first_valid };
+        self.states = states;
     }
 }

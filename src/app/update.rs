@@ -14,12 +14,17 @@ use super::{
 use crate::{
     Error, Kind, Result,
     acquisition::Acquisition,
-    engine::PatternSum,
+    engine::{FrameState, PatternSum},
     products::{Disc, Flip, find_disc},
 };
 
 /// Small pictures are asked for at most this often while the set is being read.
 const SHELF_REST_MS: f64 = 400.0;
+
+/// While the set is being read, the picture and the pattern of all patterns follow it at most this often; each is made
+/// of all that is there.
+const IMAGE_REST_MS: f64 = 100.0;
+const PATTERNS_REST_MS: f64 = 400.0;
 
 /// A disc that moved or grew by more than this is worth an offer, px.
 const DISC_TOLERANCE_PX: f64 = 0.5;
@@ -68,7 +73,8 @@ impl App {
             }
             Event::Answered { set_id, lane, answer, states, faults, ms } => {
                 if let Some(set) = self.set.as_mut().filter(|set| set.id == set_id) {
-                    (set.states, set.faults) = (states, faults);
+                    set.set_states(states);
+                    set.faults = faults;
                     self.answered(lane, answer, ms);
                 }
             }
@@ -106,6 +112,8 @@ impl App {
         self.thumbs.clear();
         (self.hold, self.wrong_entry) = (None, None);
         self.set = Some(set);
+        // The first small pictures wait as the next ones do: the large ones come first.
+        self.shelf_asked_ms = self.now_ms;
     }
 
     fn fail(&mut self, error: Error) {
@@ -154,8 +162,10 @@ impl App {
                 return;
             }
         };
-        if lane == Lane::Image {
-            self.image_ms = Some(ms);
+        match lane {
+            Lane::Image => (self.image_ms, self.image_came_ms) = (Some(ms), self.now_ms),
+            Lane::Pattern => self.pattern_came_ms = self.now_ms,
+            Lane::Shelf => {}
         }
         match set.keep(lane, answer) {
             Some(Want::Sums { product, .. }) => self.refresh(&[product]),
@@ -251,11 +261,19 @@ impl App {
         if set.fit == Fit::Waiting && set.reading == Reading::Going {
             return;
         }
-        if let Some(want) = set.want(state.product, state) {
+        let is_going = set.reading == Reading::Going;
+        let rests = |answered_ms: f64, rest_ms: f64| is_going && now - answered_ms < rest_ms;
+        // A first picture of the whole scan is worth more than rest.
+        let covers = u64::from(set.count(|state| state == FrameState::Valid)) * 20 >= set.shape().positions();
+        let is_fresh = covers && rests(self.image_came_ms, IMAGE_REST_MS) && set.fits(state.product, state);
+        if let Some(want) = set.want(state.product, state).filter(|_| !is_fresh) {
             ask(set, Lane::Image, want);
         }
         let pattern = set.want_pattern(state);
-        ask(set, Lane::Pattern, pattern);
+        let has_patterns = matches!(&pattern, Want::Patterns(_)) && set.patterns.is_some();
+        if !has_patterns || !rests(self.pattern_came_ms, PATTERNS_REST_MS) {
+            ask(set, Lane::Pattern, pattern);
+        }
         if matches!(set.fit, Fit::Wanted | Fit::Check) {
             let patterns = Want::Patterns(set.version);
             ask(set, Lane::Shelf, patterns);

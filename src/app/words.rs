@@ -138,10 +138,8 @@ impl App {
             }
             Panel::Pattern => None,
             Panel::Image => {
-                let field = &self.image.as_ref()?.field;
-                let of = |cell| field.cells.iter().filter(|&&other| other == cell).count();
-                let (known, void, gaps) = (of(Cell::Value), of(Cell::Void), of(Cell::Gap));
-                match (known, void, gaps) {
+                let of = self.image.as_ref()?.cells;
+                match (of[Cell::Value as usize], of[Cell::Void as usize], of[Cell::Gap as usize]) {
                     (0, 1.., _) => Some("no counts".into()),
                     (_, _, 1..) => Some("hatched: no data".into()),
                     _ => None,
@@ -166,7 +164,7 @@ impl App {
 
     fn scan_value(&self, set: &OpenSet, at: [u32; 2]) -> String {
         let frame = set.frame_at(at);
-        match set.states.get(frame as usize) {
+        match set.states().get(frame as usize) {
             Some(FrameState::Valid) => {}
             Some(FrameState::Unread) => return "not read yet".into(),
             _ => return "no data".into(),

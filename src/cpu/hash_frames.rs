@@ -3,7 +3,11 @@
 //! high = sum over pixels p of value(p) x (mix(2 p) | 1) mod 2^32, low the same with mix(2 p + 1); p row-major.
 //! Every weight is odd, so a change of one pixel always changes both words.
 
-use super::planes::{FramePlanes, set_bits, weight};
+use super::{
+    pixels_to_planes::planes,
+    planes::{Batch, FramePlanes, set_bits, weight},
+};
+use crate::shape::{Dtype, FrameLayout};
 
 /// The hash of the raw values, signed types sign-extended to 32 bits: high word, low word.
 pub fn weighted64(frame: &FramePlanes) -> u64 {
@@ -22,6 +26,14 @@ pub fn weighted64(frame: &FramePlanes) -> u64 {
         }
     }
     u64::from(high) << 32 | u64::from(low)
+}
+
+/// The hash of a pattern of 8 bits, its pixels row-major.
+pub fn weighted64_of_bytes(layout: &FrameLayout, pixels: &[u8]) -> u64 {
+    let layout = FrameLayout { dtype: Dtype::U8, ..*layout };
+    let mut batch = Batch::default();
+    batch.push(&layout, 0, &planes(&layout, pixels));
+    batch.planes(&layout, 0).map_or(0, |frame| weighted64(&frame))
 }
 
 /// The finaliser of MurmurHash3, 32 bit (<https://github.com/aappleby/smhasher>).

@@ -11,7 +11,7 @@ use futures_util::{StreamExt, lock::Mutex};
 use js_sys::{ArrayBuffer, Uint8Array};
 use serde::{Deserialize, Serialize};
 
-use super::{Buffer, Context, PADDING_BYTES};
+use super::{Buffer, Context, PADDING_BYTES, Verdict};
 use crate::{Error, Kind, Result};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,21 +52,27 @@ impl Staging {
             wait_ms: Cell::default(),
         };
         if mode == UploadMode::Ring {
-            for _ in 0..count.max(1) {
-                let buffer = context.guarded("staging.ring", || upload_buffer(context, bytes)).await?;
-                staging.map(buffer);
-            }
+            let ring = || (0..count.max(1)).map(|_| upload_buffer(context, bytes)).collect::<Result<Vec<_>>>();
+            let ring = context.guarded("staging.ring", ring).await?;
+            ring.into_iter().for_each(|buffer| staging.map(buffer));
         }
         Ok(staging)
     }
 
-    /// Milliseconds that the main thread spent copying, and that uploads waited for a mapped buffer.
-    pub fn copy_and_wait_ms(&self) -> (f64, f64) {
-        (self.copy_ms.get(), self.wait_ms.get())
+    /// True when a buffer could not be mapped: nothing can be uploaded any more.
+    pub fn is_lost(&self) -> bool {
+        self.failed.get()
+    }
+
+    /// Milliseconds that the main thread spent copying, and that uploads waited for a mapped buffer, since this was
+    /// asked last.
+    pub fn take_copy_and_wait_ms(&self) -> (f64, f64) {
+        (self.copy_ms.take(), self.wait_ms.take())
     }
 
     /// Copies the first `len` bytes of `piece` to byte `dest` (a multiple of 4) of `target`. Up to 3
-    /// bytes after them are overwritten with whatever the piece's buffer holds.
+    /// bytes after them are overwritten with whatever the piece's buffer holds. Returns when the copy is on its way;
+    /// the verdict tells whether it was taken.
     ///
     /// # Errors
     /// `Internal` for a piece larger than the ring's buffers; `Gpu` when a buffer cannot be mapped or
@@ -78,14 +84,14 @@ impl Staging {
         len: u32,
         target: &wgpu::Buffer,
         dest: u32,
-    ) -> Result<()> {
+    ) -> Result<Verdict> {
         let padded = len.next_multiple_of(4).min(piece.byte_length());
         if u64::from(padded) > self.bytes || !padded.is_multiple_of(4) {
             return Err(Error::new(Kind::Internal, "piece_size", "A piece does not fit the upload buffers"));
         }
         let bytes = Uint8Array::new_with_byte_offset_and_length(piece, 0, padded);
         if self.mode == UploadMode::WriteBuffer {
-            return self.write(context, &bytes, target, dest).await;
+            return self.write(context, &bytes, target, dest);
         }
         let started = now_ms();
         let buffer = match self.mode {
@@ -97,33 +103,38 @@ impl Staging {
             return Err(lost_ring());
         }
         let started = now_ms();
-        let raw = buffer.as_webgpu().ok_or_else(lost_ring)?;
-        let range = raw.get_mapped_range_with_u32_and_u32(0, padded).map_err(|_| lost_ring())?;
+        let raw = buffer.as_webgpu();
+        let range = raw.and_then(|raw| raw.get_mapped_range_with_u32_and_u32(0, padded).ok());
+        let Some(range) = range else {
+            // The ring would be one buffer short for ever.
+            self.failed.set(true);
+            return Err(lost_ring());
+        };
         Uint8Array::new(&range).set(&bytes, 0);
         buffer.unmap();
+        let (copied, verdict) = context.submit_watched("staging.upload", |encoder| {
+            encoder.copy_buffer_to_buffer(&buffer, 0, target, u64::from(dest), u64::from(padded));
+            Ok(())
+        });
+        // Encoding a copy cannot fail; what the device has against it is in the verdict.
+        copied?;
         self.copy_ms.set(self.copy_ms.get() + now_ms() - started);
-        context
-            .submit("staging.upload", |encoder| {
-                encoder.copy_buffer_to_buffer(&buffer, 0, target, u64::from(dest), u64::from(padded));
-                Ok(())
-            })
-            .await?;
         if self.mode == UploadMode::Ring {
             self.map(buffer);
         }
-        Ok(())
+        Ok(verdict)
     }
 
-    async fn write(&self, context: &Context, bytes: &Uint8Array, target: &wgpu::Buffer, dest: u32) -> Result<()> {
+    fn write(&self, context: &Context, bytes: &Uint8Array, target: &wgpu::Buffer, dest: u32) -> Result<Verdict> {
         let started = now_ms();
-        let written = context.guarded("staging.write", || {
+        let (written, verdict) = context.watched("staging.write", || {
             let queue = context.queue.as_webgpu().ok_or_else(lost_ring)?;
             let target = target.as_webgpu().ok_or_else(lost_ring)?;
             queue.write_buffer_with_u32_and_u8_array(target, dest, bytes).map_err(|_| lost_ring())
         });
-        written.await?;
+        written?;
         self.copy_ms.set(self.copy_ms.get() + now_ms() - started);
-        Ok(())
+        Ok(verdict)
     }
 
     /// Puts `buffer` back into the ring once it is mapped again; does not wait for that.
@@ -143,14 +154,23 @@ impl Staging {
 }
 
 impl Context {
-    /// A buffer for the `len_bytes` compressed bytes of a batch and the padding behind them.
+    /// A buffer for `len_bytes` compressed bytes of a batch and the padding behind them.
     ///
     /// # Errors
-    /// As [`Context::buffer`] and [`Context::guarded`].
-    pub async fn batch_buffer(&self, len_bytes: u32) -> Result<Buffer> {
+    /// As [`Context::buffer`]; the verdict as [`Context::watched`].
+    pub fn batch_buffer(&self, len_bytes: u32) -> (Result<Buffer>, Verdict) {
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
         let bytes = u64::from(len_bytes) + PADDING_BYTES;
-        self.guarded("staging.batch", || self.buffer("staging.batch", bytes, usage)).await
+        self.watched("staging.batch", || self.buffer("staging.batch", bytes, usage))
+    }
+
+    /// Zeroes the padding behind the first `len_bytes` (a multiple of 4) of a buffer that held another batch before.
+    pub fn pad_batch(&self, buffer: &Buffer, len_bytes: u32) -> Verdict {
+        let padded = self.submit_watched("staging.padding", |encoder| {
+            encoder.clear_buffer(buffer, len_bytes.into(), Some(PADDING_BYTES));
+            Ok(())
+        });
+        padded.1
     }
 }
 

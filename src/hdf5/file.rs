@@ -24,6 +24,8 @@ pub struct File<'a> {
     blocks: RefCell<BTreeMap<u64, Vec<u8>>>,
     /// Bytes of structure that may still be read, so that a structure that repeats itself ends.
     allowance: Cell<u64>,
+    /// Large datasets are known by their outline.
+    is_outlined: Cell<bool>,
     pub(super) groups: RefCell<HashMap<u64, Rc<Vec<Link>>>>,
 }
 
@@ -36,7 +38,24 @@ impl<'a> File<'a> {
         let superblock = superblock::find(source)?;
         let allowance = source.len_bytes().saturating_mul(8).min(MOST_BYTES).saturating_add(FREE_BYTES);
         let (pages, blocks, groups) = Default::default();
-        Ok(Self { source, superblock, pages, blocks, allowance: Cell::new(allowance), groups })
+        Ok(Self {
+            source,
+            superblock,
+            pages,
+            blocks,
+            allowance: Cell::new(allowance),
+            is_outlined: Cell::new(false),
+            groups,
+        })
+    }
+
+    /// From now on [`File::outline`] outlines large datasets.
+    pub fn set_outlined(&self) {
+        self.is_outlined.set(true);
+    }
+
+    pub(super) fn is_outlined(&self) -> bool {
+        self.is_outlined.get()
     }
 
     /// File name.

@@ -29,7 +29,7 @@ mod superblock;
 mod virtual_layout;
 
 pub use attribute::Attribute;
-pub use chunks::{Chunk, ChunkList};
+pub use chunks::{Chunk, ChunkList, Leaf, Outline};
 pub use dataset::{Dataset, Space};
 pub use datatype::{Datatype, half};
 pub use file::File;

@@ -1,92 +1,137 @@
-//! The fast path: compressed chunks go to the GPU as they are. Reading, uploading and decoding overlap.
+//! The fast path: compressed chunks go to the GPU as they are. Reading, uploading and decoding overlap; nothing on
+//! this line waits for an answer that the next step does not need.
 
 use std::{
     cell::{Cell, RefCell},
+    ops::Range,
     pin::pin,
     rc::Rc,
 };
 
-use futures_channel::{mpsc, oneshot};
+use super::{Event, Job, Progress, gate::Gate, prepared::Prepared, variants::Variants};
+use crate::{
+    Error, Result,
+    acquisition::{Acquisition, FrameChunk, Section, Storage},
+    engine::{ChunkFault, Engine, FrameFault, Slot},
+    gpu::{
+        Buffer, Context, Decoder, Method, PADDING_BYTES, Staging, Verdict, decode::trial::Compressed, max_batch_frames,
+    },
+    plan::{self, Batch, Located, Plan, Slice},
+    reader::{Outcome, Piece, Pool, Task, cancelled},
+};
+use futures_channel::mpsc;
 use futures_util::{
     StreamExt,
     future::{join, join_all},
     stream,
 };
-use wasm_bindgen_futures::spawn_local;
-
-use super::{Event, Job, Progress};
-use crate::{
-    Error, Result,
-    acquisition::{Acquisition, FrameChunk},
-    engine::{ChunkFault, Engine, FrameFault, Slot},
-    gpu::{Buffer, Context, Decoder, Method, Staging, max_batch_frames},
-    plan::{self, Batch, Slice},
-    reader::{Piece, Pool, Task, cancelled},
-};
 
 /// Batches that are being read.
-const DEPTH: usize = 3;
-/// Decodes under way: the answers of one are awaited while the next one computes. They share the scratch.
+const READS: usize = 3;
+/// Decodes under way: the answers of one are awaited while the next one computes. Each has a scratch of its own.
 const DECODES: usize = 2;
+/// Batches under way: those that are read, that wait for a decode, and whose last answers are awaited.
+const BATCHES: usize = 8;
 /// Uploads under way at a time; more than the ring has buffers.
 const UPLOADS: usize = 32;
+
+/// What a load finds ready: compiled passes and upload buffers, and how it is to decode.
+pub struct Equipment<'a> {
+    pub prepared: &'a Prepared,
+    pub variants: &'a Rc<Variants>,
+    pub method: Method,
+}
+
+/// What becomes of a batch's compressed bytes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Afterwards {
+    /// The next batch takes their place.
+    Reuse,
+    /// They are offered to choose a variant with.
+    Offer,
+    /// They stay.
+    Keep,
+}
 
 /// Everything a batch needs on its way.
 struct Line {
     job: Job,
     pool: Rc<Pool>,
     context: Rc<Context>,
-    staging: Staging,
+    staging: Rc<Staging>,
     set: Rc<Acquisition>,
     progress: Cell<Progress>,
     /// Bytes of each file that are still to be read.
     left: RefCell<Vec<f64>>,
+    variants: Rc<Variants>,
+    afterwards: Afterwards,
+    /// Buffers of batches that are decoded, for those to come.
+    spare: RefCell<Vec<Buffer>>,
+    /// Frames that were read but lie outside what was read of their file.
+    strays: RefCell<Vec<FrameChunk>>,
     first_read_ms: Cell<Option<f64>>,
     last_read_ms: Cell<f64>,
     last_upload_ms: Cell<f64>,
+    reading: Gate,
+    decoding: Gate,
     /// Decodes under way, and since when there has been none.
     decodes: Cell<u32>,
     idle_since_ms: Cell<f64>,
 }
 
-/// A batch whose bytes are on the GPU.
+/// A batch whose bytes are on their way to the GPU.
 struct Filled {
     buffer: Buffer,
     slots: Vec<Slot>,
     /// Frames whose bytes could not be read.
     lost: Vec<u32>,
     error: Option<Error>,
+    /// Of everything that was submitted for it.
+    verdicts: Vec<Verdict>,
 }
 
-/// Loads all of `chunks` into `engine`.
+/// Loads all frames of `set`, which the GPU can decode, into `engine`.
 ///
 /// # Errors
-/// `cancelled`; `Gpu` when memory or the device fails; the read error when nothing could be read.
+/// `cancelled`; `Gpu` when memory or the device fails; the read error when nothing could be read; [`plan::IRREGULAR`]
+/// when the set has to be walked first.
 pub async fn load(
     job: &Job,
     pool: Rc<Pool>,
     context: Rc<Context>,
+    equipment: Equipment<'_>,
     engine: &Rc<Engine>,
     set: &Rc<Acquisition>,
-    chunks: &[FrameChunk],
 ) -> Result<()> {
-    let Engine::Gpu(gpu) = &**engine else { return Ok(()) };
-    gpu.set_missing(&frames_without(chunks, set.frames));
+    let (Engine::Gpu(gpu), Storage::BitshuffleLz4 { chunks, sections, .. }) = (&**engine, &set.storage) else {
+        return Ok(());
+    };
+    gpu.set_missing(&gaps(&set.readable(), set.frames));
     let tuning = job.profile.borrow().tuning.clone();
-    let most_frames = max_batch_frames(&context, &engine.layout(), Method::default());
+    let most_frames = max_batch_frames(&context, &engine.layout(), equipment.method);
     let budget = tuning.budget((most_frames / DECODES as u32).max(1), context.adapter.is_software);
     job.profile.borrow_mut().batch_frames = budget.batch_frames;
-    let batches = plan::batches(chunks, &budget);
-    let largest = batches.iter().map(|batch| batch.slots.len()).max().unwrap_or_default();
-    let decoder = Decoder::new(&context, engine.layout(), largest as u32, Method::default()).await?;
-    let staging =
-        Staging::new(&context, tuning.upload_mode, tuning.ring_buffers, u64::from(tuning.piece_bytes())).await?;
-    let left = bytes_per_file(&batches, set.files.len());
+    let batches = Plan::new(chunks, sections, set.scan.shape, budget);
+    let frames_total = batches.frames();
+    let Equipment { prepared, variants, method } = equipment;
+    let most_frames = budget.batch_frames.min(frames_total);
+    let decoder = prepared.decoder(&context, engine.layout(), most_frames, method).await?;
+    job.profile.borrow_mut().decode_variant = decoder.method().name();
+    job.profile.borrow_mut().decode_choice = variants.choice().map(|choice| choice.words());
+    let staging = prepared.staging(&context, &tuning).await?;
+    staging.take_copy_and_wait_ms();
+    let left = batches.bytes_per_file(set.files.len());
     let progress = Progress {
         bytes_total: left.iter().sum(),
-        frames_total: chunks.len() as u32,
+        frames_total,
         files_total: left.iter().filter(|bytes| **bytes > 0.0).count() as u32,
         ..Progress::default()
+    };
+    let is_chosen = variants.choice().is_some() || !context.adapter.has_timestamps;
+    let afterwards = match tuning.keep_compressed {
+        true => Afterwards::Keep,
+        false if !is_chosen && tuning.choose_variant.unwrap_or(!context.adapter.is_software) => Afterwards::Offer,
+        false => Afterwards::Reuse,
     };
     let line = Rc::new(Line {
         job: job.clone(),
@@ -96,27 +141,36 @@ pub async fn load(
         set: set.clone(),
         progress: Cell::new(progress),
         left: RefCell::new(left),
+        variants: variants.clone(),
+        afterwards,
+        spare: RefCell::default(),
+        strays: RefCell::default(),
         first_read_ms: Cell::new(None),
         last_read_ms: Cell::new(0.0),
         last_upload_ms: Cell::new(0.0),
+        reading: Gate::new(READS),
+        decoding: Gate::new(DECODES),
         decodes: Cell::new(0),
         idle_since_ms: Cell::new(job.elapsed_ms()),
     });
-    let result = line.clone().run(batches, &decoder, gpu).await;
+    let mut result = line.clone().run(batches, &decoder, gpu).await;
+    if result.is_ok() {
+        let mut strays = line.strays.take();
+        strays.sort_by_key(|stray| stray.frame);
+        result = line.clone().run(Plan::new(&strays, &[], set.scan.shape, budget), &decoder, gpu).await;
+    }
     line.note_times();
     result
 }
 
 impl Line {
-    async fn run(self: Rc<Self>, batches: Vec<Batch>, decoder: &Decoder, gpu: &crate::gpu::Engine) -> Result<()> {
-        let filled = stream::iter(batches).map(|batch| self.clone().fill_in_background(batch)).buffered(DEPTH);
-        let decoded = filled.map(|filled| self.decode(filled.unwrap_or_else(|_| Err(cancelled())), decoder, gpu));
-        let mut decoded = pin!(decoded.buffered(DECODES));
+    async fn run(self: Rc<Self>, batches: Plan<'_>, decoder: &Decoder, gpu: &crate::gpu::Engine) -> Result<()> {
+        let mut loaded = pin!(stream::iter(batches).map(|batch| self.load(batch, decoder, gpu)).buffered(BATCHES));
         let (mut read_any, mut read_error) = (false, None);
-        while let Some(batch) = decoded.next().await {
-            let filled = batch?;
-            read_any |= !filled.slots.is_empty();
-            read_error = read_error.or(filled.error);
+        while let Some(batch) = loaded.next().await {
+            let (has_frames, error) = batch?;
+            read_any |= has_frames;
+            read_error = read_error.or(error);
             (self.job.sink)(Event::Grown);
         }
         match read_error {
@@ -125,72 +179,123 @@ impl Line {
         }
     }
 
-    /// Decodes a batch into the store; gives back what it was read from.
-    async fn decode(&self, filled: Result<Filled>, decoder: &Decoder, gpu: &crate::gpu::Engine) -> Result<Filled> {
-        let filled = filled?;
+    /// Brings a batch into the store. Whether it had any frames, and why others could not be read.
+    async fn load(&self, batch: Batch, decoder: &Decoder, gpu: &crate::gpu::Engine) -> Result<(bool, Option<Error>)> {
+        let reading = self.reading.enter().await;
+        let Filled { buffer, slots, lost, error, verdicts } = self.fill(batch).await?;
+        drop(reading);
+        let decoding = self.decoding.enter().await;
+        if self.job.is_stopped.get() {
+            return Err(cancelled());
+        }
         let start_ms = self.job.elapsed_ms();
         if self.decodes.replace(self.decodes.get() + 1) == 0 {
             self.job.profile.borrow_mut().read_wait_ms += start_ms - self.idle_since_ms.get();
         }
-        if !filled.slots.is_empty() {
-            let decoded = decoder.decode(&self.context, &filled.buffer, &filled.slots).await?;
-            let gpu_ms = decoded.gpu_ms(&self.context).await?;
+        let mut decoded = Vec::new();
+        // A section may hold more frames than a batch should.
+        for slots in slots.chunks(decoder.batch_frames() as usize) {
+            decoded.push((slots, decoder.decode_ahead(&self.context, &buffer, slots).await?));
+        }
+        drop(decoding);
+        self.decodes.set(self.decodes.get() - 1);
+        self.idle_since_ms.set(self.job.elapsed_ms());
+        self.put_away(buffer, &slots);
+        join_all(verdicts).await.into_iter().collect::<Result<()>>()?;
+        for (slots, (decoded, verdict)) in decoded {
+            let (gpu_ms, verdict) = join(decoded.gpu_ms(&self.context), verdict).await;
+            verdict?;
+            let gpu_ms = gpu_ms?;
             let mut profile = self.job.profile.borrow_mut();
             profile.gpu_wait_ms = self.job.elapsed_ms() - start_ms;
             if let Some(gpu_ms) = gpu_ms {
                 *profile.gpu_decode_ms.get_or_insert(0.0) += gpu_ms;
             }
+            if self.set.is_outlined() {
+                profile.chunks += slots.len() as u32;
+                profile.compressed_gb += slots.iter().map(|slot| f64::from(slot.len_bytes)).sum::<f64>() / 1e9;
+            }
             drop(profile);
-            gpu.add(decoded.into_batch(&filled.slots))?;
+            gpu.add(decoded.into_batch(slots))?;
         }
-        let lost = filled.lost.iter();
-        gpu.fail(&lost.map(|&frame| FrameFault { frame, fault: ChunkFault::Unread, block: 0 }).collect::<Vec<_>>());
+        gpu.fail(
+            &lost.iter().map(|&frame| FrameFault { frame, fault: ChunkFault::Unread, block: 0 }).collect::<Vec<_>>(),
+        );
         self.job.stage("decode", start_ms, self.job.elapsed_ms());
-        self.decodes.set(self.decodes.get() - 1);
-        self.idle_since_ms.set(self.job.elapsed_ms());
         let mut progress = self.progress.get();
-        progress.frames_decoded += (filled.slots.len() + filled.lost.len()) as u32;
+        progress.frames_decoded += (slots.len() + lost.len()) as u32;
         self.tell(progress);
-        Ok(filled)
+        Ok((!slots.is_empty(), error))
     }
 
-    /// Reads a batch into a buffer of its own, without being waited for.
-    fn fill_in_background(self: Rc<Self>, batch: Batch) -> oneshot::Receiver<Result<Filled>> {
-        let (done, filled) = oneshot::channel();
-        spawn_local(async move {
-            let result = self.fill(batch).await;
-            // Nobody waits any more when the load has ended.
-            let _ = done.send(result);
-        });
-        filled
+    fn put_away(&self, buffer: Buffer, slots: &[Slot]) {
+        let batch = |buffer| Compressed { buffer: Rc::new(buffer), slots: slots.to_vec() };
+        match self.afterwards {
+            Afterwards::Reuse => self.spare.borrow_mut().push(buffer),
+            Afterwards::Offer => self.variants.offer(batch(buffer)),
+            Afterwards::Keep => self.variants.keep(batch(buffer)),
+        }
     }
 
     async fn fill(&self, batch: Batch) -> Result<Filled> {
-        let buffer = self.context.batch_buffer(batch.len_bytes).await?;
+        let mut verdicts = Vec::new();
+        let buffer = self.batch_buffer(batch.len_bytes, &mut verdicts)?;
         let (sender, pieces) = mpsc::unbounded();
-        let reads = join_all(batch.slices.iter().map(|slice| self.read(*slice, sender.clone())));
+        let parts = batch.slices.iter().zip(&batch.sections).zip(&batch.wanted);
+        let reads = parts.map(|((slice, sections), &wanted)| self.read(*slice, sections, wanted, sender.clone()));
+        let reads = join_all(reads);
         drop(sender);
         let uploads = pieces.map(|piece| self.upload(piece, &buffer)).buffer_unordered(UPLOADS);
         let (reads, uploads) = join(reads, uploads.collect::<Vec<_>>()).await;
-        uploads.into_iter().collect::<Result<()>>()?;
-        let mut lost_slices = Vec::new();
-        let mut error = None;
-        for (slice, read) in batch.slices.iter().zip(reads) {
-            if let Err(cause) = read {
-                if cause.key == "cancelled" {
-                    return Err(cause);
+        for upload in uploads {
+            verdicts.push(upload?);
+        }
+        let mut filled = Filled { buffer, slots: Vec::new(), lost: Vec::new(), error: None, verdicts };
+        let mut slots = batch.slots.into_iter().peekable();
+        for ((slice, sections), read) in batch.slices.iter().zip(&batch.sections).zip(reads) {
+            // Slots come in the order of the slices.
+            let own = std::iter::from_fn(|| slots.next_if(|slot| slot.offset < slice.dest + slice.len_bytes));
+            match read {
+                Ok(located) => {
+                    filled.slots.extend(own);
+                    filled.slots.extend(located.slots);
+                    self.strays.borrow_mut().extend(located.strays);
                 }
-                lost_slices.push(*slice);
-                (self.job.sink)(Event::Notice(cause.clone()));
-                error = Some(cause);
+                Err(cause) if matches!(&*cause.key, "cancelled" | plan::IRREGULAR) => return Err(cause),
+                Err(cause) => {
+                    filled.lost.extend(own.map(|slot| slot.frame));
+                    filled.lost.extend(sections.iter().flat_map(|of| of.frame..of.frame + of.frames));
+                    (self.job.sink)(Event::Notice(cause.clone()));
+                    filled.error = Some(cause);
+                }
             }
         }
-        let (lost, slots): (Vec<Slot>, Vec<Slot>) =
-            batch.slots.into_iter().partition(|slot| lost_slices.iter().any(|slice| holds(slice, slot)));
-        Ok(Filled { buffer, slots, lost: lost.iter().map(|slot| slot.frame).collect(), error })
+        Ok(filled)
     }
 
-    async fn read(&self, slice: Slice, sender: mpsc::UnboundedSender<Piece>) -> Result<()> {
+    /// A buffer that is not in use any more and large enough, or a new one; zeros behind the batch.
+    fn batch_buffer(&self, len_bytes: u32, verdicts: &mut Vec<Verdict>) -> Result<Buffer> {
+        let mut spare = self.spare.borrow_mut();
+        let has_room = |buffer: &Buffer| buffer.size() >= u64::from(len_bytes) + PADDING_BYTES;
+        if let Some(place) = spare.iter().position(has_room) {
+            let buffer = spare.swap_remove(place);
+            verdicts.push(self.context.pad_batch(&buffer, len_bytes));
+            return Ok(buffer);
+        }
+        // One that is too small is of no use to the larger batches that follow.
+        spare.pop();
+        let (buffer, verdict) = self.context.batch_buffer(len_bytes);
+        verdicts.push(verdict);
+        buffer
+    }
+
+    async fn read(
+        &self,
+        slice: Slice,
+        sections: &[Section],
+        wanted: u64,
+        sender: mpsc::UnboundedSender<Piece>,
+    ) -> Result<Located> {
         let start_ms = self.job.elapsed_ms();
         self.first_read_ms.set(Some(self.first_read_ms.get().unwrap_or(start_ms)));
         let picked = self.set.files[usize::from(slice.file)].picked;
@@ -199,25 +304,32 @@ impl Line {
             // The receiver is gone only when the batch has failed.
             let _ = sender.unbounded_send(piece);
         });
-        let done = self.pool.run(Task::Read { picked, slice, piece_bytes }, sink).await?;
+        let task = Task::Read { picked, slice, sections: sections.to_vec(), piece_bytes };
+        let done = self.pool.run(task, sink).await?;
         let end_ms = self.job.elapsed_ms();
         self.last_read_ms.set(end_ms);
         self.job.profile.borrow_mut().read_worker_ms += done.read_ms;
         self.job.stage("read", start_ms, end_ms);
         let mut progress = self.progress.get();
-        progress.bytes_read += f64::from(slice.len_bytes);
         let mut left = self.left.borrow_mut();
-        left[usize::from(slice.file)] -= f64::from(slice.len_bytes);
+        let left_of_file = &mut left[usize::from(slice.file)];
+        // Strays are read a second time; they count once.
+        let new = (wanted as f64).min(*left_of_file);
+        progress.bytes_read += new;
+        *left_of_file -= new;
         progress.files_done = progress.files_total - left.iter().filter(|bytes| **bytes > 0.0).count() as u32;
         drop(left);
         self.tell(progress);
-        Ok(())
+        match done.outcome {
+            Outcome::Read(located) => Ok(located),
+            _ => Ok(Located::default()),
+        }
     }
 
-    async fn upload(&self, piece: Piece, target: &Buffer) -> Result<()> {
-        self.staging.upload(&self.context, &piece.buffer, piece.len_bytes, target, piece.dest).await?;
+    async fn upload(&self, piece: Piece, target: &Buffer) -> Result<Verdict> {
+        let verdict = self.staging.upload(&self.context, &piece.buffer, piece.len_bytes, target, piece.dest).await?;
         self.last_upload_ms.set(self.job.elapsed_ms());
-        Ok(())
+        Ok(verdict)
     }
 
     fn tell(&self, mut progress: Progress) {
@@ -229,26 +341,15 @@ impl Line {
     fn note_times(&self) {
         let now_ms = self.job.elapsed_ms();
         let mut profile = self.job.profile.borrow_mut();
-        (profile.upload_ms, profile.map_wait_ms) = self.staging.copy_and_wait_ms();
+        (profile.upload_ms, profile.map_wait_ms) = self.staging.take_copy_and_wait_ms();
         profile.read_ms = self.last_read_ms.get() - self.first_read_ms.get().unwrap_or_default();
         profile.upload_tail_ms = now_ms - self.last_upload_ms.get();
     }
 }
 
-fn holds(slice: &Slice, slot: &Slot) -> bool {
-    slice.dest <= slot.offset && slot.offset < slice.dest + slice.len_bytes
-}
-
-/// Frames below `frames` that have no chunk. `chunks` are sorted by frame.
-fn frames_without(chunks: &[FrameChunk], frames: u32) -> Vec<u32> {
-    let mut chunks = chunks.iter().map(|chunk| chunk.frame).peekable();
-    (0..frames).filter(|frame| chunks.next_if_eq(frame).is_none()).collect()
-}
-
-fn bytes_per_file(batches: &[Batch], files: usize) -> Vec<f64> {
-    let mut bytes = vec![0.0; files];
-    for slice in batches.iter().flat_map(|batch| &batch.slices) {
-        bytes[usize::from(slice.file)] += f64::from(slice.len_bytes);
-    }
-    bytes
+/// Frames below `frames` outside the sorted `runs`.
+fn gaps(runs: &[Range<u32>], frames: u32) -> Vec<u32> {
+    let starts = [0].into_iter().chain(runs.iter().map(|run| run.end));
+    let ends = runs.iter().map(|run| run.start).chain([frames]);
+    starts.zip(ends).flat_map(|(start, end)| start..end).collect()
 }

@@ -6,19 +6,27 @@ use std::{
     rc::Rc,
 };
 
+use wasm_bindgen_futures::spawn_local;
 use web_sys::window;
 
 pub use clock::{BlockWatch, now_ms};
+pub use prepared::USUAL;
 pub use profile::{LoadProfile, SourceKind, Stage};
 pub use tuning::Tuning;
+
+use compressed::Equipment;
+use job::Job;
+use prepared::Prepared;
+use variants::Variants;
 
 use crate::{
     Error, Kind, Result,
     acquisition::{Acquisition, Opened, Options, Storage, contents::Contents},
     cpu,
     engine::Engine,
-    gpu::{self, Context},
-    reader::{Outcome, Pool, Task},
+    gpu::{self, Context, Method},
+    plan,
+    reader::{Done, Outcome, Pool, Task, cancelled},
     shape::FrameLayout,
     source::Picked,
 };
@@ -26,8 +34,12 @@ use crate::{
 mod clock;
 mod compressed;
 mod decoded;
+mod gate;
+mod job;
+mod prepared;
 mod profile;
 mod tuning;
+pub mod variants;
 
 /// What the app is told while a set is opened.
 pub enum Event {
@@ -72,9 +84,13 @@ pub enum Path {
 pub struct Loader {
     pool: RefCell<Rc<Pool>>,
     context: Option<Rc<Context>>,
+    prepared: Prepared,
+    variants: Rc<Variants>,
     tuning: RefCell<Tuning>,
     generation: Cell<u32>,
     offered: RefCell<Option<Offer>>,
+    /// Of the load that began last.
+    is_stopped: RefCell<Rc<Cell<bool>>>,
 }
 
 /// Sets to choose from.
@@ -83,27 +99,20 @@ struct Offer {
     job: Job,
 }
 
-/// What one load carries from step to step.
-#[derive(Clone)]
-pub(super) struct Job {
-    generation: u32,
-    path: Path,
-    /// What the user has chosen of the files.
-    options: Options,
-    sink: Rc<dyn Fn(Event)>,
-    started_ms: f64,
-    profile: Rc<RefCell<LoadProfile>>,
-    blocked: Rc<BlockWatch>,
-    /// GPU errors that were there before.
-    errors_before: usize,
-}
-
 impl Loader {
     /// Readers at work, no set yet. `context` is `None` on a machine without WebGPU.
     pub fn new(context: Option<Rc<Context>>, tuning: Tuning) -> Self {
         let pool = RefCell::new(Rc::new(Pool::new(READER, tuning.workers)));
-        let (generation, offered) = Default::default();
-        Self { pool, context, tuning: RefCell::new(tuning), generation, offered }
+        let (prepared, variants, generation, offered, is_stopped) = Default::default();
+        Self { pool, context, prepared, variants, tuning: RefCell::new(tuning), generation, offered, is_stopped }
+    }
+
+    /// Makes what the first load would otherwise wait for.
+    pub async fn prepare(&self) {
+        if let Some(context) = &self.context {
+            self.variants.recall(context);
+            self.prepared.make(context, &self.tuning(), self.method()).await;
+        }
     }
 
     pub fn context(&self) -> Option<&Rc<Context>> {
@@ -112,6 +121,16 @@ impl Loader {
 
     pub fn tuning(&self) -> Tuning {
         self.tuning.borrow().clone()
+    }
+
+    /// Decode variants on the open set.
+    pub fn variants(&self) -> &Rc<Variants> {
+        &self.variants
+    }
+
+    /// How the next load decodes, if that decodes its layout.
+    fn method(&self) -> Method {
+        self.tuning.borrow().method(self.variants.choice().map(|choice| choice.method))
     }
 
     /// Knobs of the next load.
@@ -138,7 +157,9 @@ impl Loader {
         (job.sink)(Event::Walking { files: files.len() as u32 });
         let pool = self.pool.borrow().clone();
         pool.hand_over(&files);
-        let walked = pool.run(Task::Walk { options: job.options.clone() }, Rc::new(|_| ())).await;
+        let is_outlined = path == Path::Gpu && self.context.is_some();
+        let task = Task::Walk { options: job.options.clone(), is_outlined };
+        let walked = pool.run(task, Rc::new(|_| ())).await;
         if job.generation != self.generation.get() {
             return;
         }
@@ -155,11 +176,11 @@ impl Loader {
                     _ => Opened::default(),
                 }
             }
-            Err(error) => return job.finish(self, Some(error)),
+            Err(error) => return job.finish(self.context(), Some(error)),
         };
         let mut refused = opened.refused.into_iter().map(|refused| refused.error);
         if opened.sets.is_empty() {
-            return job.finish(self, Some(refused.next().unwrap_or_else(nothing_to_show)));
+            return job.finish(self.context(), Some(refused.next().unwrap_or_else(nothing_to_show)));
         }
         refused.for_each(|error| (job.sink)(Event::Notice(error)));
         let chosen = job.options.set.as_ref();
@@ -203,7 +224,7 @@ impl Loader {
         let pool = self.pool.borrow().clone();
         pool.hand_over(std::slice::from_ref(master));
         let Outcome::Walked(opened) =
-            pool.run(Task::Walk { options: Options::default() }, Rc::new(|_| ())).await?.outcome
+            pool.run(Task::Walk { options: Options::default(), is_outlined: true }, Rc::new(|_| ())).await?.outcome
         else {
             return Ok(Vec::new());
         };
@@ -219,6 +240,7 @@ impl Loader {
 
     /// Ends the load under way; what was decoded stays.
     pub fn cancel(&self) {
+        self.is_stopped.borrow().set(true);
         self.pool.borrow().cancel();
     }
 
@@ -233,6 +255,9 @@ impl Loader {
     ) -> Job {
         self.generation.set(self.generation.get() + 1);
         self.offered.take();
+        self.variants.clear();
+        let is_stopped = Rc::default();
+        self.is_stopped.replace(Rc::clone(&is_stopped)).set(true);
         let tuning = self.tuning();
         let mut profile = LoadProfile {
             source_kind: kind,
@@ -241,7 +266,6 @@ impl Loader {
             slice_mib: tuning.slice_mib,
             ring_buffers: tuning.ring_buffers,
             ring_mib: tuning.ring_mib,
-            decode_variant: tuning.variant.clone(),
             tuning,
             ..LoadProfile::default()
         };
@@ -256,6 +280,7 @@ impl Loader {
             generation: self.generation.get(),
             path,
             options,
+            is_stopped,
             sink,
             started_ms,
             profile: Rc::new(RefCell::new(profile)),
@@ -269,19 +294,67 @@ impl Loader {
         job.describe(&set);
         let engine = match self.engine(&job, &set).await {
             Ok(engine) => Rc::new(engine),
-            Err(error) => return job.finish(self, Some(error)),
+            Err(error) => return job.finish(self.context(), Some(error)),
         };
         (job.sink)(Event::Started { set: set.clone(), engine: engine.clone() });
         let pool = self.pool.borrow().clone();
         let loaded = match (&set.storage, &self.context, job.path) {
-            (Storage::BitshuffleLz4 { chunks, .. }, Some(context), Path::Gpu) => {
-                compressed::load(&job, pool, context.clone(), &engine, &set, chunks).await
+            (Storage::BitshuffleLz4 { .. }, Some(context), Path::Gpu) => {
+                let equipment = Equipment { prepared: &self.prepared, variants: &self.variants, method: self.method() };
+                compressed::load(&job, pool, context.clone(), equipment, &engine, &set).await
             }
             _ => decoded::load(&job, pool, &engine, &set, which).await,
         };
+        if set.is_outlined() && matches!(&loaded, Err(error) if error.key == plan::IRREGULAR) {
+            return self.load_walked(job, &set).await;
+        }
         if job.generation == self.generation.get() {
             job.count_states(&engine);
-            job.finish(self, loaded.err());
+            job.finish(self.context(), loaded.err());
+            self.choose_variant(&engine);
+        }
+    }
+
+    /// Times the decode variants on a batch of the set that was loaded first, in the background.
+    fn choose_variant(&self, engine: &Engine) {
+        let (Some(context), Some(batch)) = (self.context.clone(), self.variants.take_sample()) else { return };
+        let layout = engine.layout();
+        let variants = self.variants.clone();
+        spawn_local(async move {
+            // What fails here fails again, and is told, when a set is decoded.
+            let _ = variants.choose(&context, layout, batch).await;
+        });
+    }
+
+    /// Loads `set`, which is not what its outline says, after a walk through all of its index.
+    async fn load_walked(&self, job: Job, set: &Acquisition) {
+        if job.generation != self.generation.get() {
+            return;
+        }
+        if job.is_stopped.get() {
+            return job.finish(self.context(), Some(cancelled()));
+        }
+        let pool = self.pool.borrow().clone();
+        pool.cancel();
+        (job.sink)(Event::Walking { files: set.files.len() as u32 });
+        let task = Task::Walk { options: job.options.clone(), is_outlined: false };
+        let walked = pool.run(task, Rc::new(|_| ())).await;
+        if job.generation != self.generation.get() {
+            return;
+        }
+        let opened = match walked {
+            Ok(Done { outcome: Outcome::Walked(opened), .. }) => opened,
+            Ok(_) => Opened::default(),
+            Err(error) => return job.finish(self.context(), Some(error)),
+        };
+        let place = opened.sets.iter().position(|other| (&other.name, &other.dataset) == (&set.name, &set.dataset));
+        let found = place.and_then(|place| Some((place, opened.sets.into_iter().nth(place)?)));
+        match found {
+            Some((place, set)) => Box::pin(self.load(job, place as u32, set)).await,
+            None => {
+                let refused = opened.refused.into_iter().next().map(|refused| refused.error);
+                job.finish(self.context(), Some(refused.unwrap_or_else(nothing_to_show)));
+            }
         }
     }
 
@@ -298,74 +371,6 @@ impl Loader {
                 cpu::Engine::new(layout, set.frames, Box::new(|| Box::pin(clock::breathe()))).map(Engine::Cpu)
             }
         }
-    }
-}
-
-impl Job {
-    pub(super) fn elapsed_ms(&self) -> f64 {
-        now_ms() - self.started_ms
-    }
-
-    pub(super) fn stage(&self, name: &str, start_ms: f64, end_ms: f64) {
-        self.profile.borrow_mut().stages.push(Stage { name: name.to_owned(), start_ms, end_ms });
-    }
-
-    fn describe(&self, set: &Acquisition) {
-        let mut profile = self.profile.borrow_mut();
-        let chunk_bytes = |chunks: &[crate::acquisition::FrameChunk]| -> f64 {
-            chunks.iter().map(|chunk| f64::from(chunk.len_bytes)).sum()
-        };
-        if let Storage::BitshuffleLz4 { chunks, .. } = &set.storage {
-            profile.compressed_gb = chunk_bytes(chunks) / 1e9;
-            profile.chunks = chunks.len() as u32;
-        }
-        profile.file_gb = set.files.iter().map(|file| file.len_bytes as f64).sum::<f64>() / 1e9;
-        profile.source_dtype = set.dtype.name().to_owned();
-        profile.dataset.clone_from(&set.dataset);
-        profile.axes = set.stored.axes.order.code();
-        profile.channel = set.channels.get(set.channel as usize).cloned();
-        profile.frames = set.frames;
-        profile.files = set.files.len() as u32;
-        profile.files_missing = set.files_missing.len() as u32;
-        profile.scan_rows = set.scan.shape.rows;
-        profile.scan_cols = set.scan.shape.cols;
-        profile.scan_shape_from = serde_json::to_value(set.scan.from)
-            .ok()
-            .and_then(|name| name.as_str().map(str::to_owned))
-            .unwrap_or_default();
-        profile.det_rows = set.detector.rows;
-        profile.det_cols = set.detector.cols;
-        profile.bad_pixels = set.bad_pixels.bits(set.detector).iter().map(|word| word.count_ones()).sum();
-        profile.resident = if self.path == Path::Gpu { "planes" } else { "cpu planes" }.to_owned();
-    }
-
-    fn count_states(&self, engine: &Engine) {
-        use crate::engine::FrameState as State;
-        let mut profile = self.profile.borrow_mut();
-        let states = engine.frame_states();
-        let count = |wanted: &[State]| states.iter().filter(|state| wanted.contains(state)).count();
-        profile.frames_missing = count(&[State::Missing, State::Sentinel]) as u32;
-        profile.frames_failed = count(&[State::Failed]) as u32;
-        let decoded = count(&[State::Valid, State::Sentinel]) as f64;
-        let layout = engine.layout();
-        let frame_bytes = f64::from(layout.detector.pixels() * layout.dtype.bytes());
-        profile.decoded_gb = decoded * frame_bytes / 1e9;
-        profile.resident_gb = engine.len_bytes() as f64 / 1e9;
-    }
-
-    fn finish(&self, loader: &Loader, error: Option<Error>) {
-        {
-            let mut profile = self.profile.borrow_mut();
-            profile.total_ms = self.elapsed_ms();
-            profile.main_block_ms = self.blocked.longest_ms();
-            if let Some(context) = &loader.context {
-                profile.gpu_errors = context.errors().split_off(self.errors_before);
-            }
-            profile.cancelled = error.as_ref().is_some_and(|error| error.key == "cancelled");
-            profile.error = error.as_ref().map(ToString::to_string);
-        }
-        let profile = Rc::new(self.profile.borrow().clone());
-        (self.sink)(Event::Finished { profile, error });
     }
 }
 

@@ -45,7 +45,10 @@ pub struct LoadProfile {
     pub axes: String,
     pub channel: Option<String>,
     pub resident: String,
+    /// Variant and workgroup that decoded: "lane/64".
     pub decode_variant: String,
+    /// What was timed to choose it, where it was.
+    pub decode_choice: Option<String>,
     pub frames: u32,
     pub frames_missing: u32,
     pub frames_failed: u32,

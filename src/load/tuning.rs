@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{gpu::UploadMode, plan::Budget};
+use crate::{
+    gpu::{Method, UploadMode, Variant},
+    plan::Budget,
+};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -23,14 +26,14 @@ pub struct Tuning {
     /// Compressed bytes of a batch, MiB.
     #[serde(rename = "batchMiB")]
     pub batch_mib: u32,
-    /// Resident form: "planes".
-    pub resident: String,
-    /// Decode variant: "planes".
-    pub variant: String,
-    /// Threads of a decode workgroup.
+    /// Decode variant; `None`: the one that was fastest on this adapter.
+    pub variant: Option<Variant>,
+    /// Invocations of a decode workgroup; 0: as many as were fastest on this adapter.
     pub workgroup: u32,
-    /// Lanes that share one LZ4 block.
-    pub lanes_per_block: u32,
+    /// Times the variants after the first load on an adapter; `None`: unless that is a software adapter.
+    pub choose_variant: Option<bool>,
+    /// Keeps the compressed bytes in GPU memory, so that decode variants can be timed on them.
+    pub keep_compressed: bool,
 }
 
 impl Tuning {
@@ -55,6 +58,14 @@ impl Tuning {
         }
     }
 
+    /// How to decode; `chosen` is the fastest on this adapter.
+    pub fn method(&self, chosen: Option<Method>) -> Method {
+        let chosen = chosen.unwrap_or_default();
+        let variant = self.variant.unwrap_or(chosen.variant);
+        let workgroup = if self.workgroup == 0 { chosen.workgroup } else { self.workgroup };
+        Method { variant, workgroup }
+    }
+
     /// Bytes of a piece.
     pub fn piece_bytes(&self) -> u32 {
         self.ring_mib.clamp(1, 64) << 20
@@ -71,10 +82,10 @@ impl Default for Tuning {
             upload_mode: UploadMode::Ring,
             batch_frames: 0,
             batch_mib: 64,
-            resident: "planes".into(),
-            variant: "planes".into(),
-            workgroup: 64,
-            lanes_per_block: 4,
+            variant: None,
+            workgroup: 0,
+            choose_variant: None,
+            keep_compressed: false,
         }
     }
 }

@@ -18,8 +18,8 @@ use super::{
 use crate::{
     Error, Kind, Result,
     acquisition::{AxisOrder, Change, Place, contents::Contents},
-    engine::{FrameState, Frames, Pattern, PixelSet, Product},
-    load::{SourceKind, Tuning},
+    engine::{Engine, FrameState, Frames, Pattern, PixelSet, Product},
+    load::{SourceKind, Tuning, USUAL, variants},
     products::DetectorShape,
     session::{Active, Session, demo_files, files_of},
     shape::Dtype,
@@ -59,11 +59,19 @@ fn frames_of(active: &Active, roi: Option<ScanRoi>) -> Frames {
     })
 }
 
-/// What is timed: a product, over a shape of the detector or a rectangle of the scan where it is made of those.
+/// What is timed.
 #[derive(Deserialize)]
-struct TimeRequest {
-    #[serde(default)]
-    product: Option<Product>,
+#[serde(untagged)]
+enum TimeRequest {
+    Variant(variants::Request),
+    Product(ProductRequest),
+}
+
+/// A product, over a shape of the detector or a rectangle of the scan where it is made of those.
+#[derive(Deserialize)]
+struct ProductRequest {
+    #[serde(default = "virtual_image")]
+    product: Product,
     #[serde(default)]
     shape: Option<DetectorShape>,
     #[serde(default)]
@@ -72,8 +80,16 @@ struct TimeRequest {
     repeats: u32,
 }
 
+fn virtual_image() -> Product {
+    Product::VirtualImage
+}
+
 fn one() -> u32 {
     1
+}
+
+fn no_gpu() -> Error {
+    Error::new(Kind::Gpu, "no_webgpu", "Decode variants are timed on a graphics adapter").found("a set open on the CPU")
 }
 
 impl Hooks {
@@ -312,24 +328,32 @@ impl Hooks {
     }
 
     /// `{product, ms: [...]}`: GPU-timestamp times of one product on the resident set; `shape` as in
-    /// `virtualImage`, `roi` as in `meanPattern`.
+    /// `virtualImage`, `roi` as in `meanPattern`. With `variant` instead: times of a decode variant on the set, which
+    /// must have been opened with `tuning.keepCompressed`.
     pub fn time(&self, request: JsValue) -> Promise {
+        let session = self.session.clone();
         self.on_set(async move |active: Active| {
-            let TimeRequest { product, shape, roi, repeats } = parsed(&request)?;
-            let product = product.unwrap_or(Product::VirtualImage);
-            let (pixels, frames) = (pixels_of(&active, shape), frames_of(&active, roi));
+            let request = match parsed(&request)? {
+                TimeRequest::Variant(request) => {
+                    let Engine::Gpu(engine) = &*active.engine else { return Err(no_gpu()) };
+                    let variants = session.loader().variants().clone();
+                    return Ok(json(&variants.time(engine.context(), &active.engine, request).await?));
+                }
+                TimeRequest::Product(request) => request,
+            };
+            let (pixels, frames) = (pixels_of(&active, request.shape), frames_of(&active, request.roi));
             let times = Array::new();
-            for _ in 0..repeats {
-                times
-                    .push(&run_product(&active, product, &pixels, &frames).await?.map_or(JsValue::NULL, JsValue::from));
+            for _ in 0..request.repeats {
+                let ms = run_product(&active, request.product, &pixels, &frames).await?;
+                times.push(&ms.map_or(JsValue::NULL, JsValue::from));
             }
-            Ok(object(&[("product", json(&product)), ("ms", times.into())]))
+            Ok(object(&[("product", json(&request.product)), ("ms", times.into())]))
         })
     }
 
-    /// Decode variants of this build.
+    /// `[{name, outputs, workgroups}]`: the decode variants for the patterns of the open set.
     pub fn kernels(&self) -> JsValue {
-        json(&["planes"])
+        json(&variants::listed(&self.session.active().map_or(USUAL, |active| active.engine.layout())))
     }
 }
 

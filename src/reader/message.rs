@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Error,
-    acquisition::{Opened, Options, contents::Contents},
+    acquisition::{Opened, Options, Section, contents::Contents},
     engine::FrameFault,
-    plan::Slice,
+    plan::{Located, Slice},
 };
 
 /// From the page to a reader.
@@ -23,11 +23,13 @@ pub enum Request {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Task {
     /// Read the metadata of all files: what acquisitions are they, with what the user has chosen?
-    Walk { options: Options },
+    /// The chunks of large datasets are left to [`Task::Read`] where `is_outlined`.
+    Walk { options: Options, is_outlined: bool },
     /// List all groups and datasets of all files.
     List,
-    /// Read one slice of picked file `picked`, in pieces of at most `piece_bytes` (a multiple of 4).
-    Read { picked: u32, slice: Slice, piece_bytes: u32 },
+    /// Read one slice of picked file `picked`, in pieces of at most `piece_bytes` (a multiple of 4), and find the
+    /// frames of `sections` in it.
+    Read { picked: u32, slice: Slice, sections: Vec<Section>, piece_bytes: u32 },
     /// Decode frames `first .. first + count` of acquisition `set` (place in the answer of the walk with these
     /// options) into little-endian pixels; one piece.
     Decode { options: Options, set: u32, first: u32, count: u32 },
@@ -58,7 +60,7 @@ pub enum Answer {
 pub enum Outcome {
     Walked(Opened),
     Listed(Vec<Contents>),
-    Read,
+    Read(Located),
     /// Frames of the piece without valid pixels: failed ones with their fault, and missing ones.
     Decoded {
         failed: Vec<FrameFault>,

@@ -10,8 +10,11 @@ pub use message::{Answer, Outcome, Request, Task};
 pub use pool::{Done, Piece, Pool, cancelled};
 pub use worker::Reader;
 
+mod buffers;
 mod codec;
+mod leaves;
 mod message;
 mod pool;
 mod port;
+mod stream;
 mod worker;

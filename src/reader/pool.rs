@@ -1,4 +1,4 @@
-//! The page's side: a few readers, one job each, the rest queued.
+//! The page's side: a few readers with a job or two each, the rest queued.
 
 use std::{
     cell::{Cell, RefCell},
@@ -58,7 +58,7 @@ struct Member {
     port: RefCell<Option<MessagePort>>,
     /// Files that the worker says it holds.
     holds: Cell<Option<u32>>,
-    running: RefCell<Option<Running>>,
+    running: RefCell<Vec<Running>>,
     heard_ms: Cell<f64>,
 }
 
@@ -70,12 +70,12 @@ struct Pending {
 
 struct Running {
     job: u32,
-    generation: u32,
     sink: Rc<dyn Fn(Piece)>,
     done: oneshot::Sender<Result<Done>>,
     received: f64,
     answer: Option<(Done, f64)>,
     patience_ms: f64,
+    is_read: bool,
 }
 
 impl Pool {
@@ -121,7 +121,7 @@ impl Pool {
             let _ = pending.done.send(Err(cancelled()));
         }
         for member in self.inner.members.borrow().iter() {
-            if let Some(running) = member.running.take() {
+            for running in member.running.take() {
                 member.bridge.send(Request::Forget { generation });
                 let _ = running.done.send(Err(cancelled()));
             }
@@ -181,23 +181,33 @@ impl Inner {
         }
     }
 
-    /// Gives queued jobs to idle readers.
+    /// Gives queued jobs to readers that can take one.
     fn assign(self: Rc<Self>) {
         let generation = self.generation.get();
-        let members = self.members.borrow().clone();
-        for member in members {
-            let is_idle = member.running.borrow().is_none() && member.holds.get() == Some(generation);
-            if !is_idle {
-                continue;
-            }
+        while let Some(member) = self.next_free() {
             let Some(Pending { task, sink, done }) = self.queue.borrow_mut().pop_front() else { return };
             let job = self.number();
-            let patience_ms = if matches!(task, Task::Read { .. }) { READ_PATIENCE_MS } else { WORK_PATIENCE_MS };
-            let running = Running { job, generation, sink, done, received: 0.0, answer: None, patience_ms };
-            *member.running.borrow_mut() = Some(running);
+            let is_read = matches!(task, Task::Read { .. });
+            let patience_ms = if is_read { READ_PATIENCE_MS } else { WORK_PATIENCE_MS };
+            let running = Running { job, sink, done, received: 0.0, answer: None, patience_ms, is_read };
+            member.running.borrow_mut().push(running);
             member.heard_ms.set(now_ms());
             member.bridge.send(Request::Job { job, generation, task });
         }
+    }
+
+    /// The reader with the fewest jobs that can take the next one. A reader reads two slices at a time, so that one is
+    /// opened while the other flows; whatever else it does, it does alone.
+    fn next_free(&self) -> Option<Rc<Member>> {
+        let is_read = matches!(self.queue.borrow().front()?.task, Task::Read { .. });
+        let most = if is_read { READS_EACH } else { 1 };
+        let members = self.members.borrow();
+        let can_take = |member: &&Rc<Member>| {
+            let running = member.running.borrow();
+            let is_fit = running.len() < most && running.iter().all(|running| running.is_read);
+            is_fit && member.holds.get() == Some(self.generation.get())
+        };
+        members.iter().filter(can_take).min_by_key(|member| member.running.borrow().len()).cloned()
     }
 
     fn hear(self: Rc<Self>, ticket: u32, answer: Answer) {
@@ -218,12 +228,10 @@ impl Inner {
                 self.brief(&member);
             }
             Answer::Done { job, outcome, bytes, read_ms } => {
-                if let Some(running) = &mut *member.running.borrow_mut()
-                    && running.job == job
-                {
+                if let Some(running) = member.running.borrow_mut().iter_mut().find(|running| running.job == job) {
                     running.answer = Some((Done { outcome, read_ms }, bytes));
                 }
-                self.finish(&member);
+                self.finish(&member, job);
             }
             Answer::Failed { job, error } => self.end(&member, job, Err(error)),
         }
@@ -244,50 +252,41 @@ impl Inner {
             return;
         };
         let count = |key| number(message, key).unwrap_or_default() as u32;
+        let job = count("job");
         let piece = Piece { dest: count("dest"), len_bytes: count("len"), buffer, port: port.clone() };
-        let sink = match &mut *member.running.borrow_mut() {
-            Some(running) if running.job == count("job") => {
+        let sink = match member.running.borrow_mut().iter_mut().find(|running| running.job == job) {
+            Some(running) => {
                 running.received += f64::from(piece.len_bytes);
                 running.sink.clone()
             }
             // A late piece of a job that is no longer wanted: its buffer goes straight back.
-            _ => return,
+            None => return,
         };
         sink(piece);
-        self.finish(&member);
+        self.finish(&member, job);
     }
 
     /// Ends a job whose answer and whose bytes have all arrived: they come by different ways.
-    fn finish(self: Rc<Self>, member: &Member) {
-        let mut running = member.running.borrow_mut();
-        let is_whole = running
-            .as_ref()
-            .is_some_and(|running| running.answer.as_ref().is_some_and(|(_, bytes)| running.received >= *bytes));
-        if !is_whole {
-            return;
-        }
-        if let Some(Running { answer: Some((done, _)), done: ended, .. }) = running.take() {
-            drop(running);
+    fn finish(self: Rc<Self>, member: &Member, job: u32) {
+        let is_whole = |running: &Running| running.answer.as_ref().is_some_and(|(_, bytes)| running.received >= *bytes);
+        let ended = member.take_job(job, is_whole);
+        if let Some(Running { answer: Some((done, _)), done: ended, .. }) = ended {
             let _ = ended.send(Ok(done));
             self.assign();
         }
     }
 
     fn end(self: Rc<Self>, member: &Member, job: u32, result: Result<Done>) {
-        let running = member.running.take();
-        match running {
-            Some(running) if running.job == job => {
-                let _ = running.done.send(result);
-                self.assign();
-            }
-            other => *member.running.borrow_mut() = other,
+        if let Some(running) = member.take_job(job, |_| true) {
+            let _ = running.done.send(result);
+            self.assign();
         }
     }
 
-    /// Fails the job of a lost reader and puts a new one in its place.
+    /// Fails the jobs of a lost reader and puts a new one in its place.
     fn replace(self: Rc<Self>, member: &Rc<Member>, words: &str) {
         self.members.borrow_mut().retain(|other| !Rc::ptr_eq(other, member));
-        if let Some(running) = member.running.take() {
+        for running in member.running.take() {
             let lost = Error::new(Kind::Internal, "reader_lost", "A reading worker was lost")
                 .found(words)
                 .action("It was replaced; read the rest again");
@@ -300,11 +299,12 @@ impl Inner {
     fn replace_the_silent(self: Rc<Self>) {
         let members = self.members.borrow().clone();
         for member in members {
-            let patience_ms = match &*member.running.borrow() {
-                Some(running) if running.generation == self.generation.get() => running.patience_ms,
+            let running = member.running.borrow().iter().map(|running| running.patience_ms).reduce(f64::max);
+            let patience_ms = match running {
+                Some(patience_ms) => patience_ms,
                 // Idle readers are asked when they get a job; one that never connected cannot get any.
-                _ if member.port.borrow().is_some() => continue,
-                _ => WORK_PATIENCE_MS,
+                None if member.port.borrow().is_some() => continue,
+                None => WORK_PATIENCE_MS,
             };
             let silent_ms = now_ms() - member.heard_ms.get();
             if silent_ms > patience_ms {
@@ -313,6 +313,15 @@ impl Inner {
                 post(port, &object(&[("ping", &1.into())]), &[]);
             }
         }
+    }
+}
+
+impl Member {
+    /// Takes out a running job if `may_end`.
+    fn take_job(&self, job: u32, may_end: impl Fn(&Running) -> bool) -> Option<Running> {
+        let mut running = self.running.borrow_mut();
+        let place = running.iter().position(|running| running.job == job && may_end(running))?;
+        Some(running.remove(place))
     }
 }
 
@@ -340,6 +349,8 @@ fn now_ms() -> f64 {
     web_sys::window().and_then(|window| window.performance()).map_or(0.0, |clock| clock.now())
 }
 
+/// Slices that a reader reads at a time.
+const READS_EACH: usize = 2;
 /// A reader that reads answers pings between two pieces.
 const READ_PATIENCE_MS: f64 = 20_000.0;
 /// One that walks or decodes answers when it is done with its step.

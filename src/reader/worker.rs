@@ -6,26 +6,24 @@ use std::{
     rc::Rc,
 };
 
-use futures_channel::mpsc;
-use futures_util::StreamExt;
 use gloo_worker::{HandlerId, WorkerScope};
 use js_sys::{Array, ArrayBuffer, Uint8Array};
 use wasm_bindgen::{JsCast, JsValue, closure::Closure};
-use wasm_bindgen_futures::JsFuture;
-use web_sys::{
-    DedicatedWorkerGlobalScope, Headers, MessageChannel, MessageEvent, MessagePort, ReadableStream,
-    ReadableStreamByobReader, ReadableStreamReadResult, RequestInit, Response,
-};
+use web_sys::{DedicatedWorkerGlobalScope, MessageChannel, MessageEvent, MessagePort};
 
 use super::{
     Answer, Outcome, Request, Task,
+    buffers::Buffers,
+    cancelled,
+    leaves::Leaves,
     port::{object, post, property},
+    stream::Stream,
 };
 use crate::{
     Error, Kind, Result,
     acquisition::{self, Acquisition, DecodedFrames, Opened, Options, contents::contents},
-    plan::Slice,
-    source::{ByteSource, Picked, PickedSource, range_header, unreadable},
+    plan::{Slice, locate},
+    source::{ByteSource, Picked, PickedSource, unreadable},
 };
 
 /// A worker thread's end of the line.
@@ -43,16 +41,8 @@ struct Desk {
     walked: RefCell<Option<Options>>,
     /// Jobs of this and of older generations are no longer wanted.
     forgotten: Cell<Option<u32>>,
-    /// Buffers that came back from the page.
-    returned: mpsc::UnboundedSender<ArrayBuffer>,
-    free: RefCell<Option<mpsc::UnboundedReceiver<ArrayBuffer>>>,
-    /// Buffers made so far, and their size.
-    made: Cell<u32>,
-    buffer_bytes: Cell<u32>,
+    buffers: Buffers,
 }
-
-/// Buffers a reader has under way: enough to read ahead while the page copies.
-const BUFFERS: u32 = 4;
 
 impl gloo_worker::Worker for Reader {
     type Message = ();
@@ -60,17 +50,13 @@ impl gloo_worker::Worker for Reader {
     type Output = Answer;
 
     fn create(_scope: &WorkerScope<Self>) -> Self {
-        let (returned, free) = mpsc::unbounded();
         let desk = Rc::new(Desk {
             port: RefCell::default(),
             files: RefCell::default(),
             sets: RefCell::default(),
             walked: RefCell::default(),
             forgotten: Cell::new(None),
-            returned,
-            free: RefCell::new(Some(free)),
-            made: Cell::new(0),
-            buffer_bytes: Cell::new(0),
+            buffers: Buffers::default(),
         });
         report_panics(desk.clone());
         Self { desk }
@@ -123,8 +109,7 @@ impl Desk {
     /// A message on the port: a buffer that comes back, new files, or a question whether we live.
     fn hear(&self, message: &JsValue) {
         if let Some(buffer) = property(message, "buffer").and_then(|buffer| buffer.dyn_into::<ArrayBuffer>().ok()) {
-            // The receiver lives as long as the desk.
-            let _ = self.returned.unbounded_send(buffer);
+            self.buffers.put_back(buffer);
         }
         if let Some(files) = property(message, "files") {
             *self.files.borrow_mut() = Array::from(&files).iter().filter_map(|file| Picked::from_js(&file)).collect();
@@ -141,8 +126,8 @@ impl Desk {
     async fn work(&self, job: u32, generation: u32, task: Task) -> Result<(Outcome, f64, f64)> {
         let started = now_ms();
         match task {
-            Task::Walk { options } => {
-                let opened = self.walk(options);
+            Task::Walk { options, is_outlined } => {
+                let opened = self.walk(options, is_outlined);
                 Ok((Outcome::Walked(opened), 0.0, now_ms() - started))
             }
             Task::List => {
@@ -150,13 +135,16 @@ impl Desk {
                 let sources: Vec<&dyn ByteSource> = sources.iter().map(|source| source as &dyn ByteSource).collect();
                 Ok((Outcome::Listed(contents(&sources)), 0.0, now_ms() - started))
             }
-            Task::Read { picked, slice, piece_bytes } => {
-                let read_ms = self.read(job, generation, picked, slice, piece_bytes).await?;
-                Ok((Outcome::Read, f64::from(slice.len_bytes), read_ms))
+            Task::Read { picked, slice, sections, piece_bytes } => {
+                let mut leaves = Leaves::of(&sections);
+                let source = PickedSource::new(self.file(picked)?);
+                let read_ms = self.read(job, generation, source.picked(), slice, piece_bytes, &mut leaves).await?;
+                let located = locate(&slice, &sections, &leaves.finish(&source)?, source.len_bytes())?;
+                Ok((Outcome::Read(located), f64::from(slice.len_bytes), read_ms))
             }
             Task::Decode { options, set, first, count } => {
                 if self.walked.borrow().as_ref() != Some(&options) {
-                    self.walk(options);
+                    self.walk(options, false);
                 }
                 let (outcome, bytes) = self.decode(job, set, first, count)?;
                 Ok((outcome, bytes, now_ms() - started))
@@ -164,10 +152,16 @@ impl Desk {
         }
     }
 
-    fn walk(&self, options: Options) -> Opened {
+    fn walk(&self, options: Options, is_outlined: bool) -> Opened {
         let sources = self.sources();
         let sources: Vec<&dyn ByteSource> = sources.iter().map(|source| source as &dyn ByteSource).collect();
-        let opened = acquisition::open(&sources, &options);
+        let opened = match is_outlined {
+            true => acquisition::outline(&sources, &options),
+            false => acquisition::open(&sources, &options),
+        };
+        if opened.sets.iter().any(Acquisition::is_outlined) {
+            return opened;
+        }
         self.sets.borrow_mut().clone_from(&opened.sets);
         *self.walked.borrow_mut() = Some(options);
         opened
@@ -182,22 +176,36 @@ impl Desk {
         file.ok_or_else(|| Error::new(Kind::Internal, "no_such_file", "A job names no file"))
     }
 
-    /// Reads a slice into recycled buffers and posts each full one. Returns the time spent reading, ms.
-    async fn read(&self, job: u32, generation: u32, picked: u32, slice: Slice, piece_bytes: u32) -> Result<f64> {
-        let file = self.file(picked)?;
+    /// Reads a slice into recycled buffers and posts each full one; `leaves` picks from them what it needs. Returns
+    /// the time spent reading, ms.
+    async fn read(
+        &self,
+        job: u32,
+        generation: u32,
+        file: &Picked,
+        slice: Slice,
+        piece_bytes: u32,
+        leaves: &mut Leaves,
+    ) -> Result<f64> {
         let name = file.name();
-        let mut stream = Stream::open(&file, slice.offset, u64::from(slice.len_bytes)).await?;
+        let mut stream = Stream::open(file, slice.offset, u64::from(slice.len_bytes)).await?;
         let (mut done, mut read_ms) = (0, 0.0);
         while done < slice.len_bytes {
             let len = piece_bytes.min(slice.len_bytes - done);
-            let buffer = self.buffer(piece_bytes).await;
+            let buffer = self.buffers.take(piece_bytes).await;
             if self.forgotten.get().is_some_and(|forgotten| generation <= forgotten) {
-                let _ = self.returned.unbounded_send(buffer);
-                break;
+                self.buffers.put_back(buffer);
+                return Err(cancelled());
             }
             let started = now_ms();
-            let buffer = stream.fill(buffer, len).await.map_err(|cause| unreadable(&name, &cause))?;
+            let filled = stream.fill(buffer, len).await;
+            let buffer = filled.map_err(|cause| {
+                // A stream that fails keeps the buffer.
+                self.buffers.lose();
+                unreadable(&name, &cause)
+            })?;
             read_ms += now_ms() - started;
+            leaves.pick(slice.offset + u64::from(done), &Uint8Array::new_with_byte_offset_and_length(&buffer, 0, len));
             self.piece(job, slice.dest + done, len, &buffer);
             done += len;
         }
@@ -207,34 +215,6 @@ impl Desk {
     fn piece(&self, job: u32, dest: u32, len: u32, buffer: &ArrayBuffer) {
         let (job, dest, len) = (job.into(), dest.into(), len.into());
         self.say(&object(&[("job", &job), ("dest", &dest), ("len", &len), ("buffer", buffer)]), &[buffer]);
-    }
-
-    /// A free buffer of `bytes`; waits for one to come back when all are under way.
-    async fn buffer(&self, bytes: u32) -> ArrayBuffer {
-        if self.buffer_bytes.replace(bytes) != bytes {
-            self.made.set(0);
-        }
-        // Taken out while waiting: one job reads at a time, so nobody else looks for it.
-        let Some(mut free) = self.free.borrow_mut().take() else { return ArrayBuffer::new(bytes) };
-        let buffer = loop {
-            if self.made.get() < BUFFERS {
-                if let Ok(buffer) = free.try_recv() {
-                    if buffer.byte_length() == bytes {
-                        break buffer;
-                    }
-                    continue;
-                }
-                self.made.set(self.made.get() + 1);
-                break ArrayBuffer::new(bytes);
-            }
-            match free.next().await {
-                Some(buffer) if buffer.byte_length() == bytes => break buffer,
-                Some(_) => {}
-                None => break ArrayBuffer::new(bytes),
-            }
-        };
-        *self.free.borrow_mut() = Some(free);
-        buffer
     }
 
     fn decode(&self, job: u32, set: u32, first: u32, count: u32) -> Result<(Outcome, f64)> {
@@ -249,66 +229,6 @@ impl Desk {
         Uint8Array::new(&buffer).copy_from(&pixels);
         self.piece(job, 0, len, &buffer);
         Ok((Outcome::Decoded { failed, missing }, f64::from(len)))
-    }
-}
-
-/// A byte stream that fills buffers it is given (BYOB), so that nothing is allocated per piece.
-struct Stream {
-    reader: ReadableStreamByobReader,
-}
-
-impl Stream {
-    async fn open(file: &Picked, offset: u64, len_bytes: u64) -> Result<Self> {
-        let name = file.name();
-        let stream = match file {
-            Picked::File(_) => file.slice(offset, len_bytes).map(|blob| blob.stream()),
-            Picked::Url { url, .. } => {
-                fetch(url, offset, len_bytes).await.map_err(|cause| unreadable(&name, &cause))?
-            }
-        };
-        let stream = stream.ok_or_else(|| unreadable(&name, &"no byte stream".into()))?;
-        let reader = ReadableStreamByobReader::new(&stream).map_err(|cause| unreadable(&name, &cause))?;
-        Ok(Self { reader })
-    }
-
-    /// Fills the first `len` bytes of `buffer`; the buffer that comes back is the same memory.
-    async fn fill(&mut self, mut buffer: ArrayBuffer, len: u32) -> Result<ArrayBuffer, JsValue> {
-        let mut filled = 0;
-        while filled < len {
-            let view = Uint8Array::new_with_byte_offset_and_length(&buffer, filled, len - filled);
-            let read = JsFuture::from(self.reader.read_with_array_buffer_view(&view)).await?;
-            let read: ReadableStreamReadResult = read.unchecked_into();
-            let view: Uint8Array =
-                read.get_value().dyn_into().map_err(|_| JsValue::from_str("the file ended early"))?;
-            filled += view.length();
-            buffer = view.buffer().unchecked_into();
-            if read.get_done() == Some(true) && filled < len {
-                return Err("the file ended early".into());
-            }
-        }
-        Ok(buffer)
-    }
-}
-
-impl Drop for Stream {
-    fn drop(&mut self) {
-        // A stream that was read to its end, or that failed, is closed already.
-        let cancelled = self.reader.cancel();
-        wasm_bindgen_futures::spawn_local(async move { drop(JsFuture::from(cancelled).await) });
-    }
-}
-
-/// The body of a Range request.
-async fn fetch(url: &str, offset: u64, len_bytes: u64) -> Result<Option<ReadableStream>, JsValue> {
-    let headers = Headers::new()?;
-    headers.append("Range", &range_header(offset, len_bytes))?;
-    let init = RequestInit::new();
-    init.set_headers(&headers);
-    let scope: DedicatedWorkerGlobalScope = js_sys::global().unchecked_into();
-    let response: Response = JsFuture::from(scope.fetch_with_str_and_init(url, &init)).await?.dyn_into()?;
-    match response.status() {
-        206 => Ok(response.body()),
-        status => Err(format!("HTTP status {status} to a Range request").into()),
     }
 }
 

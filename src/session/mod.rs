@@ -84,7 +84,7 @@ impl Session {
             Ok(context) => (Some(Rc::new(context)), None),
             Err(error) => (None, Some(error)),
         };
-        Rc::new(Self {
+        let session = Rc::new(Self {
             loader: Loader::new(context, tuning),
             no_gpu,
             path: Cell::new(Path::Gpu),
@@ -98,7 +98,10 @@ impl Session {
             first_image: RefCell::default(),
             watchers: RefCell::default(),
             errors: RefCell::default(),
-        })
+        });
+        let prepared = session.clone();
+        spawn_local(async move { prepared.loader.prepare().await });
+        session
     }
 
     /// Who hears of every step of a load, after the session has taken note of it.

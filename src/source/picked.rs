@@ -2,7 +2,7 @@
 //!
 //! Synchronous reads (`FileReaderSync`, synchronous `XMLHttpRequest`) are allowed in workers only.
 
-use std::ops::Range;
+use std::{cell::OnceCell, ops::Range};
 
 use js_sys::{ArrayBuffer, Uint8Array};
 use wasm_bindgen::{JsCast, JsValue};
@@ -83,12 +83,17 @@ pub struct PickedSource {
     picked: Picked,
     name: String,
     len_bytes: u64,
+    /// The first bytes, where most of the structure lies; of a small file all.
+    head: OnceCell<Vec<u8>>,
 }
+
+/// Bytes of a head: a read costs more than so many bytes do.
+const HEAD_BYTES: u64 = 1 << 18;
 
 impl PickedSource {
     pub fn new(picked: Picked) -> Self {
         let (name, len_bytes) = (picked.name(), picked.len_bytes());
-        Self { picked, name, len_bytes }
+        Self { picked, name, len_bytes, head: OnceCell::new() }
     }
 
     /// Slices of a picked file become one blob, which one read answers: each read costs a round trip through the
@@ -120,6 +125,31 @@ impl PickedSource {
             bytes.subarray(start, at).to_vec()
         });
         Ok(pieces.collect())
+    }
+
+    pub fn picked(&self) -> &Picked {
+        &self.picked
+    }
+
+    /// The first bytes, read when they are first asked for.
+    fn head(&self) -> Result<&[u8]> {
+        if let Some(head) = self.head.get() {
+            return Ok(head);
+        }
+        let mut head = vec![0; HEAD_BYTES.min(self.len_bytes) as usize];
+        self.read(0, &mut head)?;
+        Ok(self.head.get_or_init(|| head))
+    }
+
+    fn read(&self, offset: u64, buffer: &mut [u8]) -> Result<()> {
+        let len_bytes = buffer.len() as u64;
+        let bytes = self.bytes(offset, len_bytes).map_err(|cause| unreadable(&self.name, &cause))?;
+        let bytes = Uint8Array::new(&bytes);
+        if u64::from(bytes.length()) != len_bytes {
+            return Err(unreadable(&self.name, &format!("{} bytes for {len_bytes}", bytes.length()).into()));
+        }
+        bytes.copy_to(buffer);
+        Ok(())
     }
 
     fn bytes(&self, offset: u64, len_bytes: u64) -> Result<ArrayBuffer, JsValue> {
@@ -160,13 +190,12 @@ impl ByteSource for PickedSource {
         if buffer.is_empty() {
             return Ok(());
         }
-        let bytes = self.bytes(offset, len_bytes).map_err(|cause| unreadable(&self.name, &cause))?;
-        let bytes = Uint8Array::new(&bytes);
-        if u64::from(bytes.length()) != len_bytes {
-            return Err(unreadable(&self.name, &format!("{} bytes for {len_bytes}", bytes.length()).into()));
+        if offset + len_bytes <= HEAD_BYTES.min(self.len_bytes) {
+            let start = offset as usize;
+            buffer.copy_from_slice(&self.head()?[start..start + buffer.len()]);
+            return Ok(());
         }
-        bytes.copy_to(buffer);
-        Ok(())
+        self.read(offset, buffer)
     }
 
     fn read_many(&self, ranges: &[Range<u64>]) -> Result<Vec<Vec<u8>>> {

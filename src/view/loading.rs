@@ -133,10 +133,12 @@ fn report(profile: &LoadProfile) -> Report {
     let mut rows = vec![
         ("form".to_owned(), profile.resident.clone()),
         ("decoder".to_owned(), profile.decode_variant.clone()),
+        ("decoders timed here".to_owned(), profile.decode_choice.clone().unwrap_or_default()),
         ("readers".to_owned(), profile.worker_count.to_string()),
         ("compressed, decoded".to_owned(), format!("{:.3} GB, {:.3} GB", profile.compressed_gb, profile.decoded_gb)),
         ("total".to_owned(), format!("{:.0} ms", profile.total_ms)),
     ];
+    rows.retain(|(_, text)| !text.is_empty());
     if let Some(ms) = profile.gpu_decode_ms {
         rows.push(("decode passes on the GPU".to_owned(), format!("{ms:.1} ms")));
     }

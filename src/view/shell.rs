@@ -9,7 +9,7 @@ use std::{
 
 use wasm_bindgen::{JsCast, JsValue, closure::Closure};
 use wasm_bindgen_futures::{JsFuture, spawn_local};
-use web_sys::{Document, Element, HtmlElement, HtmlInputElement};
+use web_sys::{Document, Element, HtmlElement, HtmlInputElement, ResizeObserver};
 
 use super::{Page, datasets, dom::Dom, files, input, sheets};
 use crate::{
@@ -41,8 +41,12 @@ pub struct Shell {
     /// Hears of every new image, with the part of the scan positions that it covers.
     presented: RefCell<Option<OnPresented>>,
     covered: Cell<Option<u32>>,
+    /// Side of a view, CSS px; 0 while none is shown.
+    side: Cell<f64>,
+    sizes: RefCell<Option<(ResizeObserver, OnSize)>>,
 }
 
+type OnSize = Closure<dyn FnMut()>;
 type OnFrame = Closure<dyn FnMut(f64)>;
 
 /// Hears of a new image, with the part of the scan positions that it covers.
@@ -81,7 +85,10 @@ pub fn start(session: Rc<Session>) -> Result<Rc<Shell>, JsValue> {
         address: RefCell::default(),
         presented: RefCell::new(None),
         covered: Cell::new(None),
+        side: Cell::new(0.0),
+        sizes: RefCell::new(None),
     });
+    shell.watch_size()?;
     let weak = Rc::downgrade(&shell);
     *shell.on_frame.borrow_mut() = Some(Closure::new(move |_: f64| {
         if let Some(shell) = weak.upgrade() {
@@ -201,6 +208,22 @@ impl Shell {
         }
     }
 
+    /// Hears when the views change their size: they appear, the window or a card pushes them. Asking for it in every
+    /// frame would make the browser lay out the page each time.
+    fn watch_size(self: &Rc<Self>) -> Result<(), JsValue> {
+        let weak = Rc::downgrade(self);
+        let on_size = OnSize::new(move || {
+            if let Some(shell) = weak.upgrade() {
+                shell.side.set(shell.page.borrow().side());
+                shell.ask_for_frame();
+            }
+        });
+        let observer = ResizeObserver::new(on_size.as_ref().unchecked_ref())?;
+        observer.observe(&self.by_id::<Element>("view-image")?);
+        *self.sizes.borrow_mut() = Some((observer, on_size));
+        Ok(())
+    }
+
     fn frame(self: &Rc<Self>) {
         self.frame_is_due.set(false);
         // Writing into the page may cause events; they wait until it is drawn.
@@ -220,18 +243,15 @@ impl Shell {
     fn draw(&self) -> bool {
         let now_ms = self.now_ms();
         let mut page = self.page.borrow_mut();
-        let side = page.side();
-        if side > 0.0 {
-            self.app.borrow_mut().side = side;
+        if self.side.get() > 0.0 {
+            self.app.borrow_mut().side = self.side.get();
         }
         let more = self.app.borrow_mut().frame(now_ms);
         let app = self.app.borrow();
         let label_is_due = page.draw(&app, now_ms);
-        // The panels have just appeared, or a card has changed their size.
-        let is_resized = page.side() != side;
         let address_is_due = self.write_address(&app, now_ms);
         self.tell_presented(&app);
-        more || label_is_due || is_resized || address_is_due
+        more || label_is_due || address_is_due
     }
 
     fn tell_presented(&self, app: &App) {

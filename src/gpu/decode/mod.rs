@@ -56,6 +56,17 @@ impl Method {
     /// The one for layouts of any shape.
     pub const TEAM: Self = Self { variant: Variant::Team, workgroup: lz4::SPEC.workgroup };
 
+    /// "lane/64".
+    pub fn name(self) -> String {
+        let variant = match self.variant {
+            Variant::Lane => "lane",
+            Variant::Team => "team",
+            Variant::FrameCoop => "frame-coop",
+            Variant::BlockCoop => "block-coop",
+        };
+        format!("{variant}/{}", self.workgroup)
+    }
+
     /// Every one that decodes `layout`, the usual one first.
     pub fn all(layout: &FrameLayout) -> Vec<Self> {
         let of = |variant, workgroups: &[u32]| {

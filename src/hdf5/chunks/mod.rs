@@ -4,8 +4,11 @@ mod btree1;
 mod btree2;
 mod extensible_array;
 mod fixed_array;
+mod outline;
 
 use serde::{Deserialize, Serialize};
+
+pub use outline::{Leaf, Outline};
 
 use super::{
     dataset::Dataset,

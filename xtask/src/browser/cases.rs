@@ -52,9 +52,9 @@ impl Bench<'_> {
         self.compare(
             &format!("{name}: what the load reports"),
             &Value::from_iter(keys.map(|key| profile[key].clone())),
-            &json!([16, 16, expected["frames"], 0, 0, expected["bad_pixels"]]),
+            &json!([set.scan[0], set.scan[1], expected["frames"], 0, 0, expected["bad_pixels"]]),
         );
-        let short = 256 - expected["frames"].as_u64().context("frames")?;
+        let short = set.scan[0] * set.scan[1] - expected["frames"].as_u64().context("frames")?;
         if short > 0 {
             let is_said = self.page_text("").await?.contains(&short.to_string());
             self.compare(&format!("{name}: says how many positions were not reached"), &json!(is_said), &json!(true));

@@ -109,7 +109,8 @@ impl Bench<'_> {
         Ok(())
     }
 
-    async fn evaluate(&mut self, what: &str, script: &str) -> Result<Value> {
+    /// The value of a script that is run in the page.
+    pub async fn evaluate(&mut self, what: &str, script: &str) -> Result<Value> {
         self.limited(what, async |browser| browser.evaluate(script).await).await
     }
 }

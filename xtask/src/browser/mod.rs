@@ -6,6 +6,7 @@
 mod cases;
 pub mod cdp;
 mod choices;
+mod loading;
 mod measuring;
 mod screens;
 
@@ -114,6 +115,8 @@ impl Bench<'_> {
         println!("        the fixtures took {:.1} s", start.elapsed().as_secs_f32());
         let choices = self.choices().await;
         self.finish("choices", choices);
+        let loading = self.loading().await;
+        self.finish("loading", loading);
         let shots = self.screenshots().await;
         self.finish("screenshots", shots);
     }

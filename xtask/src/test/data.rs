@@ -21,16 +21,24 @@ pub struct Bench {
     preset: &'static str,
     /// Further arguments of `expand_acquisition.py`.
     expand: &'static [&'static str],
+    /// Rows and columns of the scan.
+    pub scan: [u64; 2],
 }
 
 /// One set for each illumination with one data file, and one that was stopped early: three files, 56 frames missing,
 /// neighbours that differ.
 pub const BENCH: [Bench; 4] = [
-    Bench { name: "seed", preset: "seed", expand: &[] },
-    Bench { name: "bright", preset: "bright", expand: &[] },
-    Bench { name: "badpix", preset: "badpix", expand: &[] },
-    Bench { name: "aborted", preset: "seed", expand: &["--jitter", "2", "--limit", "200", "--frames-per-file", "80"] },
+    Bench { name: "seed", preset: "seed", expand: &[], scan: [16, 16] },
+    Bench { name: "bright", preset: "bright", expand: &[], scan: [16, 16] },
+    Bench { name: "badpix", preset: "badpix", expand: &[], scan: [16, 16] },
+    Bench { name: "aborted", preset: "seed", expand: &ABORTED, scan: [16, 16] },
 ];
+
+const ABORTED: [&str; 6] = ["--jitter", "2", "--limit", "200", "--frames-per-file", "80"];
+
+/// Large enough that the leaves of its chunk indexes are read along with the frames.
+pub const ROWS: Bench =
+    Bench { name: "rows", preset: "seed", expand: &["--jitter", "2", "--frames-per-file", "1000"], scan: [20, 64] };
 
 impl Bench {
     /// The table of right answers, `NAME.expected.json`.
@@ -124,14 +132,15 @@ pub fn hdf5_files(folder: &Path) -> Result<Vec<PathBuf>> {
 }
 
 fn make_bench(python: &Path, sources: &Path, out: &Path) -> Result<()> {
-    for bench in &BENCH {
+    for bench in BENCH.iter().chain([&ROWS]) {
         let seed = bench.seed_file();
         if !seed.exists() {
             make_frames(python, sources, &seed, bench.preset, "256")?;
         }
         let mut expand = Command::new(python);
         expand.arg(sources.join("expand_acquisition.py")).arg(seed).arg(out.join(bench.name));
-        expand.args(["--name", bench.name, "--scan", "16", "16"]).args(bench.expand);
+        let scan = bench.scan.map(|side| side.to_string());
+        expand.args(["--name", bench.name, "--scan"]).args(scan).args(bench.expand);
         check(&mut expand, "expand_acquisition.py")?;
     }
     Ok(())

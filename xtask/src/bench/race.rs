@@ -64,7 +64,7 @@ pub struct Race {
 /// Opens the set once and lets all variants whose name (`variant/output/workgroup`) contains one of the words in
 /// `only` decode it in turn, `repeats` times. The baseline runs in any case, twice.
 pub async fn race(setup: &Setup, set: &Set, only: &[String], repeats: usize) -> Result<Race> {
-    let tuning = Tuning::new();
+    let tuning = Tuning::from_iter([("keepCompressed".to_owned(), json!(true))]);
     let mut visit = Visit::start(setup, &tuning).await?;
     visit.load(set, &tuning).await?;
     let listed = visit.ask("kernels()").await?;

@@ -15,6 +15,7 @@ pub mod pack_blocks;
 pub mod pattern;
 pub mod pixels_to_planes;
 pub mod planes;
+pub mod shift_table;
 pub mod sum_pattern;
 pub mod virtual_image;
 

@@ -20,6 +20,8 @@ pub mod pattern;
 pub mod pixels_to_planes;
 pub mod planes;
 mod readback;
+mod resident;
+pub mod shift_table;
 #[cfg(target_arch = "wasm32")]
 mod staging;
 mod stopwatch;
@@ -49,4 +51,5 @@ pub const PASSES: &[PassSpec] = &[
     census::SPEC,
     hash_frames::SPEC,
     pixels_to_planes::SPEC,
+    shift_table::SPEC,
 ];

@@ -1,7 +1,7 @@
 //! The resident frames on the GPU: batches of records (the form is that of [`crate::cpu::planes`]) and the
 //! buffers that every pass over them binds first.
 
-use std::cell::RefCell;
+use std::{cell::RefCell, rc::Rc};
 
 use super::{
     context::Context,
@@ -53,9 +53,13 @@ pub const BINDINGS: &[Binding] =
 /// Frames that were decoded together; every buffer has exactly the size it needs.
 #[derive(Debug)]
 pub struct Batch {
+    /// Tells the batches of an engine apart.
+    pub id: u64,
     words: Buffer,
     table: Buffer,
     slots: Buffer,
+    /// First slots of the batches that this one was merged from; 0 for a batch as it came.
+    pub firsts: Vec<u32>,
     /// Slot -> frame index (scan position, row-major).
     pub frames: Vec<u32>,
     /// Slot -> 0 (valid), or a [`crate::engine::ChunkFault`] with the block in the upper 24 bits.
@@ -66,7 +70,7 @@ impl Batch {
     /// A batch of records on the GPU; `words` and `table` as in [`cpu::planes::Batch`], `slots` holds frame and
     /// status of each slot, as `frames` and `status` do here.
     pub fn new(words: Buffer, table: Buffer, slots: Buffer, frames: Vec<u32>, status: Vec<u32>) -> Self {
-        Self { words, table, slots, frames, status }
+        Self { id: 0, words, table, slots, firsts: vec![0], frames, status }
     }
 
     /// A batch of records packed in main memory.
@@ -93,6 +97,66 @@ impl Batch {
     pub fn len_bytes(&self) -> u64 {
         self.words.size() + self.table.size() + self.slots.size()
     }
+
+    /// Bytes of the records; 0 when every frame failed.
+    pub fn record_bytes(&self) -> u64 {
+        // A buffer is never empty.
+        if self.words.size() < QUAD_BYTES { 0 } else { self.words.size() }
+    }
+
+    pub fn table(&self) -> &wgpu::Buffer {
+        &self.table
+    }
+
+    /// A batch for the frames of all `parts`, whose records are still to come.
+    ///
+    /// # Errors
+    /// As [`Context::buffer`].
+    pub fn room_for(context: &Context, parts: &[Rc<Self>]) -> Result<Self> {
+        use wgpu::BufferUsages as Usage;
+        let buffer = |label: &str, bytes: &dyn Fn(&Self) -> u64| {
+            let bytes = parts.iter().map(|part| bytes(part)).sum();
+            context.buffer(label, bytes, Usage::STORAGE | Usage::COPY_SRC | Usage::COPY_DST)
+        };
+        let words = buffer("planes.words", &Self::record_bytes)?;
+        let (table, slots) =
+            (buffer("planes.table", &|part| part.table.size())?, buffer("planes.slots", &|part| part.slots.size())?);
+        let mut room = Self::new(words, table, slots, Vec::new(), Vec::new());
+        room.firsts.clear();
+        for part in parts {
+            let before = room.slots();
+            room.firsts.extend(part.firsts.iter().map(|first| before + first));
+            room.frames.extend(&part.frames);
+            room.status.extend(&part.status);
+        }
+        Ok(room)
+    }
+
+    /// Copies the records, tables and slots of `parts` behind one another.
+    pub fn copy_from(&self, encoder: &mut wgpu::CommandEncoder, parts: &[Rc<Self>]) {
+        let (mut words, mut table, mut slots) = (0, 0, 0);
+        for part in parts {
+            for (from, to, at, bytes) in [
+                (&part.words, &self.words, &mut words, part.record_bytes()),
+                (&part.table, &self.table, &mut table, part.table.size()),
+                (&part.slots, &self.slots, &mut slots, part.slots.size()),
+            ] {
+                encoder.copy_buffer_to_buffer(from, 0, to, *at, bytes);
+                *at += bytes;
+            }
+        }
+    }
+
+    /// First entry of the table and words of the records before, for each of `parts` as they were copied.
+    pub fn shifts(parts: &[Rc<Self>]) -> Vec<[u32; 2]> {
+        let mut next = [0; 2];
+        let shift = |part: &Rc<Self>| {
+            let [entry, words] = next;
+            next = [entry + (part.table.size() / 4) as u32, words + (part.record_bytes() / 4) as u32];
+            [entry, words]
+        };
+        parts.iter().map(shift).collect()
+    }
 }
 
 /// The input and the output of a request, and what was bound to them so far.
@@ -100,8 +164,8 @@ impl Batch {
 pub struct Place {
     pub input: Buffer,
     pub output: Buffer,
-    /// Batch number -> its bindings with these two.
-    bindings: RefCell<Vec<Option<wgpu::BindGroup>>>,
+    /// Batches, by id, and their bindings with these two.
+    bindings: RefCell<Vec<(u64, wgpu::BindGroup)>>,
 }
 
 impl Place {
@@ -122,8 +186,6 @@ pub struct Request<'a> {
     /// Holds a [`FrameShape`].
     pub shape: &'a wgpu::Buffer,
     pub batch: &'a Batch,
-    /// Which of the batches that ever come to this place it is.
-    pub number: usize,
     pub place: &'a Place,
 }
 
@@ -131,18 +193,18 @@ impl Request<'_> {
     /// Dispatches `groups` workgroups of `pass` over the batch.
     pub fn run(&self, context: &Context, pass: &Pass, encoder: &mut wgpu::ComputePass<'_>, groups: u32) {
         // A batch without a record has nothing to be asked for, and no quad to bind.
-        if self.batch.words.size() < QUAD_BYTES {
+        if self.batch.record_bytes() == 0 {
             return;
         }
         let mut bindings = self.place.bindings.borrow_mut();
-        if bindings.len() <= self.number {
-            bindings.resize(self.number + 1, None);
-        }
-        let bound = bindings[self.number].get_or_insert_with(|| {
-            let Batch { words, table, slots, .. } = self.batch;
-            pass.bind(context, &[self.shape, words, words, table, slots, &self.place.input, &self.place.output])
+        let Batch { id, words, table, slots, .. } = self.batch;
+        let known = bindings.iter().position(|(known, _)| known == id);
+        let index = known.unwrap_or_else(|| {
+            let buffers = [self.shape, words, words, table, slots, &self.place.input, &self.place.output];
+            bindings.push((*id, pass.bind(context, &buffers)));
+            bindings.len() - 1
         });
-        pass.dispatch(encoder, bound, groups);
+        pass.dispatch(encoder, &bindings[index].1, groups);
     }
 }
 

@@ -9,6 +9,7 @@ pub mod engine;
 pub mod frame_headers;
 pub mod hash_frames;
 pub mod lz4;
+pub mod max_pattern;
 pub mod measure_blocks;
 pub mod moments;
 pub mod pack_blocks;

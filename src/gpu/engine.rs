@@ -10,11 +10,12 @@ use super::{
     context::Context,
     desk::Desks,
     hash_frames::HashFrames,
+    max_pattern::MaxPattern,
     memory::Buffer,
     moments::FirstMoments,
     packer::Packer,
     pattern::SinglePattern,
-    planes::{Batch, FrameShape, Request, detector_words},
+    planes::{Batch, FrameShape, Request, detector_words, pixel_places},
     resident::Resident,
     sum_pattern::SumPattern,
     virtual_image::VirtualImage,
@@ -50,6 +51,7 @@ struct Passes {
     moments: FirstMoments,
     pattern: SinglePattern,
     sum_pattern: SumPattern,
+    max_pattern: MaxPattern,
     census: SentinelCensus,
     hash_frames: HashFrames,
 }
@@ -175,19 +177,19 @@ impl Engine {
     /// As [`Engine::virtual_image`].
     pub async fn sum_pattern(&self, frames: &Frames) -> Result<PatternSum> {
         let chosen = self.frames.borrow().select(frames);
-        let pixels = self.layout.detector.pixels();
+        let (pixels, places) = pixel_places(&self.layout);
         let words = self
-            .ask(Product::SumPattern, 3 * pixels as usize, &chosen, Some(&chosen), |pass, request| {
+            .ask(Product::SumPattern, 3 * places, &chosen, Some(&chosen), |pass, request| {
                 self.passes.sum_pattern.record(&self.context, pass, request, &self.layout);
+                self.passes.max_pattern.record(&self.context, pass, request, &self.layout);
             })
             .await?;
-        let sign = u32::from(self.layout.dtype.is_signed()) << 31;
-        let (pixels, _) = words.as_chunks::<3>();
-        Ok(PatternSum {
-            sum: pixels.iter().map(|&[low, high, _]| wide(low, high)).collect(),
-            max: pixels.iter().map(|&[.., max]| max ^ sign).collect(),
-            frames: chosen.iter().map(|word| word.count_ones()).sum(),
-        })
+        let (low, rest) = words.split_at(places);
+        let (high, max) = rest.split_at(places);
+        // Signed values were counted from the least one.
+        let least = if self.layout.dtype.is_signed() { 1 << (self.layout.dtype.bits() - 1) } else { 0 };
+        let (sum, max) = pixels.map(|at| (wide(low[at], high[at]), max[at].wrapping_sub(least))).unzip();
+        Ok(PatternSum { sum, max, frames: chosen.iter().map(|word| word.count_ones()).sum() })
     }
 
     /// Sentinels of all decoded frames; `good` are the pixels outside the mask. With the same `good` as before
@@ -337,6 +339,7 @@ impl Passes {
             moments: FirstMoments::new(context),
             pattern: SinglePattern::new(context),
             sum_pattern: SumPattern::new(context),
+            max_pattern: MaxPattern::new(context),
             census: SentinelCensus::new(context),
             hash_frames: HashFrames::new(context),
         }

@@ -10,6 +10,7 @@ pub mod engine;
 pub mod frame_headers;
 pub mod hash_frames;
 pub mod lz4;
+pub mod max_pattern;
 pub mod measure_blocks;
 mod memory;
 pub mod moments;
@@ -48,6 +49,7 @@ pub const PASSES: &[PassSpec] = &[
     moments::SPEC,
     pattern::SPEC,
     sum_pattern::SPEC,
+    max_pattern::SPEC,
     census::SPEC,
     hash_frames::SPEC,
     pixels_to_planes::SPEC,

@@ -9,7 +9,10 @@ use super::{
     pass::{Binding, Pass},
 };
 use crate::{
-    cpu::{self, planes::mask_words},
+    cpu::{
+        self,
+        planes::{map_words, mask_words},
+    },
     engine::PixelSet,
     error::Result,
     shape::FrameLayout,
@@ -211,20 +214,44 @@ impl Request<'_> {
 /// Bytes of four words.
 const QUAD_BYTES: u64 = 16;
 
-/// Frames of a workgroup in the passes that give 32 lanes to a frame.
+/// Teams of a workgroup in the passes that give 32 lanes to a frame or to a part of it.
 pub const TEAMS: u32 = 2;
+/// The same for 8 lanes.
+pub const SMALL_TEAMS: u32 = 8;
 
-/// The pixels of a detector for passes that leave out blocks without any: number of blocks that have some,
-/// these blocks (room for all), then the mask in the order of plane words.
+/// Quads of the bitmap of one plane of a full block.
+pub fn map_quads(layout: &FrameLayout) -> u32 {
+    map_words(layout.plane_words(0)) / 4
+}
+
+/// The pixels of a detector for passes that leave out blocks without any, in whole quads: number of blocks that have
+/// some and these blocks (room for all); then the mask of every block in the order of plane words, 128 words for each
+/// quad of a bitmap.
 pub fn detector_words(layout: &FrameLayout, pixels: &PixelSet) -> Vec<u32> {
     let mask = mask_words(layout, pixels);
-    let masks = (0..).zip(mask.chunks(layout.plane_words(0) as usize));
-    let used: Vec<u32> = masks.filter(|(_, mask)| mask.iter().any(|&word| word != 0)).map(|(block, _)| block).collect();
-    let mut words = vec![0; 1 + layout.blocks() as usize];
-    words[0] = used.len() as u32;
-    words[1..=used.len()].copy_from_slice(&used);
-    words.extend(mask);
+    let masks = || mask.chunks(layout.plane_words(0) as usize);
+    let used = (0..).zip(masks()).filter(|(_, mask)| mask.iter().any(|&word| word != 0)).map(|(block, _)| block);
+    let mut words = vec![0];
+    words.extend(used);
+    words[0] = words.len() as u32 - 1;
+    words.resize((1 + layout.blocks() as usize).next_multiple_of(4), 0);
+    for mask in masks() {
+        let end = words.len() + 128 * map_quads(layout) as usize;
+        words.extend(mask);
+        words.resize(end, 0);
+    }
     words
+}
+
+/// Where shaders/shared/pixel_places.wgsl keeps each pixel, row-major, and how many places there are.
+pub fn pixel_places(layout: &FrameLayout) -> (impl Iterator<Item = usize> + use<>, usize) {
+    let (block_px, plane_words) = (layout.block_px, layout.plane_words(0));
+    let place = move |pixel: u32| {
+        let (block, pixel) = (pixel / block_px, pixel % block_px);
+        ((32 * block + pixel % 32) * plane_words + pixel / 32) as usize
+    };
+    let places = layout.blocks() as usize * 32 * plane_words as usize;
+    ((0..layout.detector.pixels()).map(place), places)
 }
 
 #[cfg(test)]
@@ -236,6 +263,11 @@ mod tests {
     fn blocks_without_detector_pixels_are_not_listed() {
         let layout = FrameLayout { detector: Detector { rows: 4, cols: 32 }, dtype: Dtype::U8, block_px: 48 };
         let pixels = PixelSet::of(layout.detector, |row, col| row == 0 && col < 2 || row == 3 && col == 31);
-        assert_eq!(detector_words(&layout, &pixels), [2, 0, 2, 0, 3, 0, 0, 0, 1 << 31, 0]);
+        let words = detector_words(&layout, &pixels);
+        assert_eq!(
+            (&words[..4], words[4], words[4 + 2 * 128], words.len()),
+            (&[2, 0, 2, 0][..], 3, 1 << 31, 4 + 3 * 128)
+        );
+        assert_eq!(words[4..].iter().map(|word| word.count_ones()).sum::<u32>(), 3);
     }
 }

@@ -338,7 +338,7 @@ fn pattern_of(sample: &Sample, frame: u32) -> Pattern {
 fn total_of(sample: &Sample, frames: &Frames) -> PatternSum {
     let chosen: Vec<_> = (0..FRAMES).filter(|&frame| sample.is_valid(frame) && frames.contains(frame)).collect();
     let patterns: Vec<_> = chosen.iter().flat_map(|&frame| &sample.frames[frame as usize]).collect();
-    let least = if sample.layout.dtype.is_signed() { i64::from(i32::MIN) } else { 0 };
+    let least = if sample.layout.dtype.is_signed() { -1 << (sample.layout.dtype.bits() - 1) } else { 0 };
     let pixels = 0..sample.layout.detector.pixels() as usize;
     PatternSum {
         sum: pixels.clone().map(|pixel| patterns.iter().map(|pattern| pattern[pixel]).sum::<i64>() as u64).collect(),

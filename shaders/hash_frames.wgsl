@@ -5,6 +5,7 @@
 /// Frame -> low word, high word.
 @group(0) @binding(6) var<storage, read_write> hashes: array<vec2u>;
 
+const TEAM = 32u;
 const TEAMS = 2u;
 
 var<workgroup> partial: array<vec2u, 64>;

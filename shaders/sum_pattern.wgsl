@@ -1,91 +1,151 @@
-// Sum and maximum of every pixel over the chosen frames. 32 invocations take 4 neighbouring plane words, each
-// the same bit of all of them, so 4 pixels, of SLOTS frames, and add what they found to the totals: the maps of
-// non-zero words are looked at once for 128 pixels.
-// Sums are 64 bits wide; the totals' carries are counted as they happen, so that the order of the additions
-// does not matter.
+// Sum of every pixel over the chosen frames. 32 invocations, a team, take one plane of 128 words of a block, each 4 of
+// the words, through CHUNK slots: first they list the slots in which the plane is not empty, then they add up its words
+// bit by bit, each word in 32 counters that lie across ten words.
+// Sums are 64 bits wide; carries are counted as they happen, so that the order of the additions does not matter.
 
-/// Pixel x 3: sum low, sum high, maximum (signed types: with the sign bit flipped).
+/// Low words, then high words of the sums, in the order of pixel_place.
 @group(0) @binding(6) var<storage, read_write> totals: array<atomic<u32>>;
 
 const TEAM = 32u;
 const TEAMS = 2u;
-const WORDS = 4u;
-const SLOTS = 128u;
+const LOOKS = 128u;
+/// 7 x 128 slots: ten bits count up to 1023.
+const ROUNDS = 7u;
+const CHUNK = LOOKS * ROUNDS;
 
-struct Four {
-    low: vec4u,
-    high: vec4u,
-    most: vec4u,
+/// The bitmaps of 128 words, in quads, and the first of the words that they stand for.
+struct Place {
+    map: u32,
+    at: u32,
 }
 
-// The pixels at `bit` of the 4 words from `first` on, sign-extended; `first` is a multiple of 4.
-fn four_pixels(record: Record, first: u32, bit: u32) -> vec4u {
-    var value = vec4u(0u);
-    var map = record.maps;
-    var start = record.data;
-    for (var left = record.present; left != 0u; left &= left - 1u) {
-        let found = words[4u * map + first / 32u];
-        let here = (vec4u(found >> (first % 32u)) >> vec4u(0u, 1u, 2u, 3u)) & vec4u(1u);
-        if any(here != vec4u(0u)) {
-            var at = start + countOneBits(found & ((1u << (first % 32u)) - 1u));
-            for (var i = 0u; i < first / 32u; i++) {
-                at += countOneBits(words[4u * map + i]);
-            }
-            // A word that is not there is read as the next one, and not counted.
-            let two = at + here.x;
-            let three = two + here.y;
-            let found_words = vec4u(words[at], words[two], words[three], words[three + here.z]);
-            value += weight(countTrailingZeros(left)) * ((found_words >> vec4u(bit)) & here);
-        }
-        start += count_words(map, map + record.map_quads);
-        map += record.map_quads;
+var<workgroup> list: array<Place, 256>;
+/// Places in the list of each team, round by round.
+var<workgroup> listed: array<atomic<u32>, 14>;
+
+/// What a team adds up.
+struct Task {
+    team: u32,
+    block: u32,
+    quad: u32,
+    plane: u32,
+}
+
+fn list_slot(task: Task, round: u32, slot: u32) {
+    if !is_chosen(slot) {
+        return;
     }
-    return value;
-}
-
-fn add_pixels(total: Four, value: vec4u) -> Four {
-    let low = total.low + value;
-    // All ones above a negative value.
-    let sign = vec4u(0u) - (value >> vec4u(31u)) * shape.is_signed;
-    let carry = select(vec4u(0u), vec4u(1u), low < value);
-    return Four(low, total.high + sign + carry, max(total.most, value ^ vec4u(shape.is_signed << 31u)));
-}
-
-fn add_to_totals(pixel: u32, low: u32, high: u32, most: u32) {
-    let before = atomicAdd(&totals[3u * pixel], low);
-    let carry = u32(before + low < before);
-    if (high + carry) != 0u {
-        atomicAdd(&totals[3u * pixel + 1u], high + carry);
+    let record = record_of(slot, task.block);
+    if !has_plane(record, task.plane) {
+        return;
     }
-    atomicMax(&totals[3u * pixel + 2u], most);
+    let map = map_of(record, task.plane) + task.quad;
+    let at = record.data + count_words(record.maps, map);
+    list[task.team * LOOKS + atomicAdd(&listed[task.team * ROUNDS + round], 1u)] = Place(map, at);
+}
+
+fn listed_words(task: Task, i: u32, count: u32, lane: u32) -> vec4u {
+    if i >= count {
+        return vec4u(0u);
+    }
+    let place = list[task.team * LOOKS + i];
+    return four_words(quads[place.map], place.at, lane);
+}
+
+/// Bit k of the counters of a word lies in c(k); a counter for each of its 32 pixels.
+struct Counters {
+    c0: vec4u,
+    c1: vec4u,
+    c2: vec4u,
+    c3: vec4u,
+    c4: vec4u,
+    c5: vec4u,
+    c6: vec4u,
+    c7: vec4u,
+    c8: vec4u,
+    c9: vec4u,
+}
+
+fn carry_of(a: vec4u, b: vec4u, c: vec4u) -> vec4u {
+    return (a & b) | (c & (a ^ b));
+}
+
+fn count_four(n: Counters, a: vec4u, b: vec4u, c: vec4u, d: vec4u) -> Counters {
+    let two = n.c0 ^ a ^ b;
+    let carry2 = carry_of(n.c0, a, b);
+    let carry4 = carry_of(two, c, d);
+    let k2 = carry_of(n.c1, carry2, carry4);
+    let k3 = n.c2 & k2;
+    let k4 = n.c3 & k3;
+    let k5 = n.c4 & k4;
+    let k6 = n.c5 & k5;
+    let k7 = n.c6 & k6;
+    let k8 = n.c7 & k7;
+    let k9 = n.c8 & k8;
+    return Counters(two ^ c ^ d, n.c1 ^ carry2 ^ carry4, n.c2 ^ k2, n.c3 ^ k3, n.c4 ^ k4, n.c5 ^ k5, n.c6 ^ k6,
+        n.c7 ^ k7, n.c8 ^ k8, n.c9 ^ k9);
+}
+
+// The counters of pixel `bit` of each word.
+fn counts_of(n: Counters, bit: u32) -> vec4u {
+    let by = vec4u(bit);
+    let one = vec4u(1u);
+    let low = ((n.c0 >> by) & one) + 2u * ((n.c1 >> by) & one) + 4u * ((n.c2 >> by) & one) + 8u * ((n.c3 >> by) & one)
+        + 16u * ((n.c4 >> by) & one);
+    let high = ((n.c5 >> by) & one) + 2u * ((n.c6 >> by) & one) + 4u * ((n.c7 >> by) & one)
+        + 8u * ((n.c8 >> by) & one) + 16u * ((n.c9 >> by) & one);
+    return low + 32u * high;
+}
+
+fn add_to_totals(place: u32, count: u32, plane: u32) {
+    if count == 0u {
+        return;
+    }
+    let plain = shift64(count, plane);
+    let part = select(plain, negate64(plain), is_sign(plane));
+    let before = atomicAdd(&totals[place], part.x);
+    let high = part.y + u32(before + part.x < before);
+    if high != 0u {
+        atomicAdd(&totals[pixel_places() + place], high);
+    }
 }
 
 @compute @workgroup_size(64)
 fn main(
     @builtin(workgroup_id) group: vec3u,
     @builtin(num_workgroups) groups: vec3u,
-    @builtin(local_invocation_index) lane: u32,
+    @builtin(local_invocation_index) invocation: u32,
 ) {
-    let block_teams = (shape.plane_words + WORDS - 1u) / WORDS;
-    let team = group_index(group, groups) * TEAMS + lane / TEAM;
-    let frame_team = team % (block_teams * shape.blocks);
-    let first_slot = team / (block_teams * shape.blocks) * SLOTS;
-    let block = frame_team / block_teams;
-    let first = frame_team % block_teams * WORDS;
-    if first_slot >= arrayLength(&slots) || first >= plane_words_of(block) {
-        return;
-    }
-    var total = Four();
-    for (var slot = first_slot; slot < first_slot + SLOTS; slot++) {
-        if is_chosen(slot) {
-            total = add_pixels(total, four_pixels(record_of(slot, block), first, lane % TEAM));
+    let lane = invocation % TEAM;
+    let id = group_index(group, groups) * TEAMS + invocation / TEAM;
+    let columns = map_quads_of(0u) * shape.blocks;
+    let column = id / shape.bits % columns;
+    let task = Task(invocation / TEAM, column / map_quads_of(0u), column % map_quads_of(0u), id % shape.bits);
+    let first_slot = id / shape.bits / columns * CHUNK;
+    let has_words = task.quad < map_quads_of(task.block);
+    var counters = Counters();
+    for (var round = 0u; round < ROUNDS; round++) {
+        if has_words {
+            for (var i = lane; i < LOOKS; i += TEAM) {
+                list_slot(task, round, first_slot + round * LOOKS + i);
+            }
         }
-    }
-    for (var i = 0u; i < WORDS; i++) {
-        let pixel = 32u * (first + i) + lane % TEAM;
-        let at = block * shape.block_px + pixel;
-        if pixel < shape.block_px && at < shape.pixels {
-            add_to_totals(at, total.low[i], total.high[i], total.most[i]);
+        // The list of this round is complete.
+        workgroupBarrier();
+        let count = atomicLoad(&listed[task.team * ROUNDS + round]);
+        for (var i = 0u; i < count; i += 4u) {
+            counters = count_four(counters, listed_words(task, i, count, lane), listed_words(task, i + 1u, count, lane),
+                listed_words(task, i + 2u, count, lane), listed_words(task, i + 3u, count, lane));
         }
+        // The list has been read and may be written again.
+        workgroupBarrier();
+    }
+    for (var bit = 0u; bit < 32u; bit++) {
+        let counts = counts_of(counters, bit);
+        let place = pixel_place(task.block, 128u * task.quad + lane, bit);
+        add_to_totals(place, counts.x, task.plane);
+        add_to_totals(place + 32u, counts.y, task.plane);
+        add_to_totals(place + 64u, counts.z, task.plane);
+        add_to_totals(place + 96u, counts.w, task.plane);
     }
 }

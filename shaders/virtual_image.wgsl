@@ -1,38 +1,31 @@
 // Sum of every pattern over a set of pixels: 2^plane x popcount(plane word & mask word).
-// One invocation takes every 32nd word of the planes of one frame; 32 of them, a team, make a frame.
+// One invocation takes 4 of every 32 words of the planes of one frame; 8 of them, a team, make a frame.
 // A team's sum is exact modulo 2^64: u32 pixels of the largest detector (2^25 px) reach 2^57.
 
-/// Number of blocks with pixels of the set, then these blocks (room for all), then the mask of every block.
-@group(0) @binding(5) var<storage, read> detector: array<u32>;
 /// Frame -> sum (low, high).
 @group(0) @binding(6) var<storage, read_write> sums: array<vec2u>;
 
-const TEAMS = 2u;
+const TEAMS = 8u;
 
 var<workgroup> partial: array<vec2u, 64>;
 
-// The wanted pixels of this lane's words of the 128 from `first` on.
-fn four_masks(block: u32, first: u32, lane: u32) -> vec4u {
-    let at = 1u + shape.blocks + block * shape.plane_words + first + lane;
-    return vec4u(detector[at], detector[at + 32u], detector[at + 64u], detector[at + 96u]);
-}
-
 fn block_sum(slot: u32, block: u32, lane: u32) -> vec2u {
     let record = record_of(slot, block);
-    let masks = four_masks(block, 0u, lane);
+    let first_mask = masks_of(block, 0u, lane);
     var map = record.maps;
     var at = record.data;
     var sum = vec2u(0u);
     for (var left = record.present; left != 0u; left &= left - 1u) {
-        // At most a 32nd of the 2^25 pixels.
+        // At most an eighth of the 2^25 pixels.
         var ones = vec4u(0u);
         for (var i = 0u; i < record.map_quads; i++) {
-            var wanted = masks;
+            var mask = first_mask;
             if i != 0u {
-                wanted = four_masks(block, 128u * i, lane);
+                mask = masks_of(block, i, lane);
             }
             let found = quads[map + i];
-            ones += countOneBits(four_words(found, at, lane) & wanted);
+            let taken = masked(sixteen_words(found, at, lane), mask);
+            ones += countOneBits(taken.a) + countOneBits(taken.b) + countOneBits(taken.c) + countOneBits(taken.d);
             at += sum_of_four(countOneBits(found));
         }
         map += record.map_quads;
@@ -53,8 +46,8 @@ fn main(
     let has_data = is_decoded(slot);
     var sum = vec2u(0u);
     if has_data {
-        for (var i = 0u; i < detector[0]; i++) {
-            sum = add64(sum, block_sum(slot, detector[1u + i], lane % TEAM));
+        for (var i = 0u; i < detector[0].x; i++) {
+            sum = add64(sum, block_sum(slot, detector_block(i), lane % TEAM));
         }
     }
     partial[lane] = sum;

@@ -36,8 +36,9 @@ struct Record {
     present: u32,
     /// First of its bitmaps, in quads.
     maps: u32,
-    /// First of its words.
+    /// First of its words, and their number.
     data: u32,
+    count: u32,
     /// Quads of the bitmap of one plane.
     map_quads: u32,
 }
@@ -63,8 +64,9 @@ fn map_quads_of(block: u32) -> u32 {
 fn record_of(slot: u32, block: u32) -> Record {
     let first = table[slot * shape.blocks + block] / 4u;
     let map_quads = map_quads_of(block);
-    let present = quads[first].x;
-    return Record(present, first + 1u, 4u * (first + 1u + countOneBits(present) * map_quads), map_quads);
+    let head = quads[first];
+    let data = 4u * (first + 1u + countOneBits(head.x) * map_quads);
+    return Record(head.x, first + 1u, data, head.y, map_quads);
 }
 
 fn has_plane(record: Record, plane: u32) -> bool {

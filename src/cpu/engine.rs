@@ -4,7 +4,7 @@
 use std::{cell::RefCell, future::Future, pin::Pin, rc::Rc};
 
 use super::{
-    census, hash_frames, moments, pattern, pixels_to_planes,
+    census, hash_frames, max_pattern, moments, pattern, pixels_to_planes,
     planes::{Batch, FramePlanes, mask_pixels, mask_words},
     sum_pattern, virtual_image,
 };
@@ -111,9 +111,13 @@ impl Engine {
 
     /// Sum and maximum of every pixel over the valid frames of `frames`.
     pub async fn sum_pattern(&self, frames: &Frames) -> PatternSum {
-        let mut total = sum_pattern::zero(&self.layout);
-        self.walk(&self.select(frames), 2 * self.layout.detector.pixels(), |_, planes| {
-            sum_pattern::add(&mut total, &planes)
+        let pixels = self.layout.detector.pixels();
+        let (sum, max) = (vec![0; pixels as usize], vec![max_pattern::least(self.layout.dtype); pixels as usize]);
+        let mut total = PatternSum { sum, max, frames: 0 };
+        self.walk(&self.select(frames), 2 * pixels, |_, planes| {
+            sum_pattern::add(&mut total.sum, &planes);
+            max_pattern::raise(&mut total.max, &planes);
+            total.frames += 1;
         })
         .await;
         total

@@ -12,6 +12,7 @@ pub mod frame_coop;
 pub mod frame_headers;
 pub mod hash_frames;
 pub mod lz4;
+pub mod max_pattern;
 pub mod measure_blocks;
 pub mod moments;
 pub mod pack_blocks;
@@ -19,6 +20,7 @@ pub mod pattern;
 pub mod pixels_to_planes;
 pub mod planes;
 pub mod seal_slots;
+pub mod shift_table;
 pub mod sum_pattern;
 pub mod virtual_image;
 

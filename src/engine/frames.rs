@@ -135,8 +135,8 @@ impl FrameTable {
     }
 }
 
-/// Refuses what the passes over planes cannot hold exactly: floats, and detectors so large that a lane's
-/// 32-bit sums of rows could overflow (one lane sees a 32nd of the pixels).
+/// Refuses what the passes over planes cannot hold exactly: floats, and detectors so large or long that sums of rows
+/// or columns could overflow.
 ///
 /// # Errors
 /// `Unsupported`, with what was found and what is read.
@@ -149,13 +149,18 @@ pub fn check_layout(layout: &FrameLayout) -> Result<()> {
     }
     let Detector { rows, cols } = layout.detector;
     let pixels = u64::from(rows) * u64::from(cols);
-    if pixels == 0 || pixels.saturating_mul(u64::from(rows.max(cols))) >= 1 << 37 || !fits(layout) {
+    let longest = rows.max(cols);
+    let is_large = longest > MOST_PX || pixels.saturating_mul(longest.into()) >= 1 << 37;
+    if pixels == 0 || is_large || !fits(layout) {
         return Err(Error::new(Kind::Unsupported, "detector_shape", "Patterns of this shape cannot be shown")
-            .expected("1 x 1 to about 5000 x 5000 pixels, in blocks of a multiple of 8")
+            .expected("1 x 1 to about 5000 x 5000 pixels, no side above 16384, in blocks of a multiple of 8")
             .found(format!("{rows} x {cols}, in blocks of {}", layout.block_px)));
     }
     Ok(())
 }
+
+/// Longest side of a detector, px.
+const MOST_PX: u32 = 1 << 14;
 
 fn fits(layout: &FrameLayout) -> bool {
     layout.block_px > 0 && layout.block_px.is_multiple_of(8)

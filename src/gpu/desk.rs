@@ -30,7 +30,7 @@ pub struct Answer {
 
 impl Desks {
     /// Records passes that read `input` and write an output of `words` zeroed words (at least one), submits, and reads the output
-    /// back. Requests of one `label` run the same pass on the same batches, by their numbers. Several requests may
+    /// back. Requests of one `label` run the same pass. Several requests may
     /// be under way at the same time; each has a desk of its own.
     ///
     /// # Errors
@@ -59,6 +59,11 @@ impl Desks {
         let gpu_ms = laps.and_then(|laps| laps.first().map(|[begin, end]| end - begin));
         self.put_back(desk);
         Ok(Answer { words: all, gpu_ms })
+    }
+
+    /// Lets go of what is bound to idle desks, and of the desks.
+    pub fn forget(&self) {
+        self.0.borrow_mut().clear();
     }
 
     async fn take(&self, context: &Context, label: &'static str, input_bytes: u64, output_bytes: u64) -> Result<Desk> {

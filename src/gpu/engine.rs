@@ -10,11 +10,13 @@ use super::{
     context::Context,
     desk::Desks,
     hash_frames::HashFrames,
+    max_pattern::MaxPattern,
     memory::Buffer,
     moments::FirstMoments,
     packer::Packer,
     pattern::SinglePattern,
-    planes::{Batch, FrameShape, Request, detector_words},
+    planes::{Batch, FrameShape, Request, detector_words, pixel_places},
+    resident::Resident,
     sum_pattern::SumPattern,
     virtual_image::VirtualImage,
 };
@@ -38,7 +40,7 @@ pub struct Engine {
     passes: Passes,
     desks: Desks,
     frames: RefCell<FrameTable>,
-    batches: RefCell<Vec<Rc<Batch>>>,
+    resident: Resident,
     census: RefCell<CensusSoFar>,
     times_ms: RefCell<BTreeMap<Product, f64>>,
     packer: Packer,
@@ -49,11 +51,12 @@ struct Passes {
     moments: FirstMoments,
     pattern: SinglePattern,
     sum_pattern: SumPattern,
+    max_pattern: MaxPattern,
     census: SentinelCensus,
     hash_frames: HashFrames,
 }
 
-/// The census of the first `batches` batches for one set of good pixels.
+/// The census of the first `batches` batches that were added, for one set of good pixels.
 #[derive(Clone, Debug, Default)]
 struct CensusSoFar {
     good: Vec<u32>,
@@ -69,10 +72,10 @@ impl Engine {
     /// pipeline is refused.
     pub async fn new(context: Rc<Context>, layout: FrameLayout, frames: u32) -> Result<Self> {
         check_layout(&layout)?;
-        let (shape, passes) = context
+        let (shape, passes, resident) = context
             .guarded("engine.passes", || {
                 let shape = context.uniform_of("planes.shape", &FrameShape::of(&layout))?;
-                Ok((shape, Passes::new(&context)))
+                Ok((shape, Passes::new(&context), Resident::new(&context)))
             })
             .await?;
         Ok(Self {
@@ -82,7 +85,7 @@ impl Engine {
             passes,
             desks: Desks::default(),
             frames: RefCell::new(FrameTable::new(frames)),
-            batches: RefCell::default(),
+            resident,
             census: RefCell::default(),
             times_ms: RefCell::default(),
             packer: Packer::new(layout),
@@ -103,7 +106,7 @@ impl Engine {
     /// As [`FrameTable::add`].
     pub fn add(&self, batch: Batch) -> Result<()> {
         self.frames.borrow_mut().add(&batch.frames, &batch.status)?;
-        self.batches.borrow_mut().push(Rc::new(batch));
+        self.resident.add(batch);
         Ok(())
     }
 
@@ -153,16 +156,14 @@ impl Engine {
     /// As [`Engine::virtual_image`].
     pub async fn pattern(&self, frame: u32) -> Result<Pattern> {
         let (state, place) = (self.frames.borrow().state(frame), self.frames.borrow().place(frame));
-        let Some(place) = place else {
+        let Some((batch, slot)) = place.and_then(|place| self.resident.find(place)) else {
             return Ok(Pattern { pixels: Vec::new(), state });
         };
-        let batch = self.batches.borrow()[place.batch as usize].clone();
-        let number = place.batch as usize;
         let pixels = self.layout.detector.pixels();
         let answer = self
             .desks
-            .ask(&self.context, "pattern", &[place.slot], pixels.into(), |pass, place| {
-                let request = Request { shape: &self.shape, batch: &batch, number, place };
+            .ask(&self.context, "pattern", &[slot], pixels.into(), |pass, place| {
+                let request = Request { shape: &self.shape, batch: &batch, place };
                 self.passes.pattern.record(&self.context, pass, request, pixels);
             })
             .await?;
@@ -176,19 +177,19 @@ impl Engine {
     /// As [`Engine::virtual_image`].
     pub async fn sum_pattern(&self, frames: &Frames) -> Result<PatternSum> {
         let chosen = self.frames.borrow().select(frames);
-        let pixels = self.layout.detector.pixels();
+        let (pixels, places) = pixel_places(&self.layout);
         let words = self
-            .ask(Product::SumPattern, 3 * pixels as usize, &chosen, Some(&chosen), |pass, request| {
+            .ask(Product::SumPattern, 3 * places, &chosen, Some(&chosen), |pass, request| {
                 self.passes.sum_pattern.record(&self.context, pass, request, &self.layout);
+                self.passes.max_pattern.record(&self.context, pass, request, &self.layout);
             })
             .await?;
-        let sign = u32::from(self.layout.dtype.is_signed()) << 31;
-        let (pixels, _) = words.as_chunks::<3>();
-        Ok(PatternSum {
-            sum: pixels.iter().map(|&[low, high, _]| wide(low, high)).collect(),
-            max: pixels.iter().map(|&[.., max]| max ^ sign).collect(),
-            frames: chosen.iter().map(|word| word.count_ones()).sum(),
-        })
+        let (low, rest) = words.split_at(places);
+        let (high, max) = rest.split_at(places);
+        // Signed values were counted from the least one.
+        let least = if self.layout.dtype.is_signed() { 1 << (self.layout.dtype.bits() - 1) } else { 0 };
+        let (sum, max) = pixels.map(|at| (wide(low[at], high[at]), max[at].wrapping_sub(least))).unzip();
+        Ok(PatternSum { sum, max, frames: chosen.iter().map(|word| word.count_ones()).sum() })
     }
 
     /// Sentinels of all decoded frames; `good` are the pixels outside the mask. With the same `good` as before
@@ -202,7 +203,11 @@ impl Engine {
         if so_far.good != mask {
             so_far = CensusSoFar { tally: Tally::new(&mask), good: mask, batches: 0 };
         }
-        let batches = self.batches.borrow()[so_far.batches..].to_vec();
+        let batches = self.resident.since(so_far.batches).unwrap_or_else(|| {
+            so_far =
+                CensusSoFar { tally: Tally::new(&so_far.good), batches: 0, good: std::mem::take(&mut so_far.good) };
+            self.resident.all()
+        });
         if !batches.is_empty() {
             self.count_sentinels(&mut so_far, &batches).await?;
             let mut kept = self.census.borrow_mut();
@@ -219,8 +224,8 @@ impl Engine {
         let answer = self
             .desks
             .ask(&self.context, "census", &so_far.good, (so_far.good.len() + frames) as u64, |pass, place| {
-                for (number, batch) in (so_far.batches..).zip(batches) {
-                    let request = Request { shape: &self.shape, batch, number, place };
+                for batch in batches {
+                    let request = Request { shape: &self.shape, batch, place };
                     self.passes.census.record(&self.context, pass, request);
                 }
             })
@@ -233,7 +238,7 @@ impl Engine {
                 so_far.tally.count(frame, samples[frame as usize], good);
             }
         }
-        so_far.batches += batches.len();
+        so_far.batches += batches.iter().map(|batch| batch.firsts.len()).sum::<usize>();
         Ok(())
     }
 
@@ -281,7 +286,7 @@ impl Engine {
 
     /// Bytes of the resident frames.
     pub fn len_bytes(&self) -> u64 {
-        self.batches.borrow().iter().map(|batch| batch.len_bytes()).sum()
+        self.resident.all().iter().map(|batch| batch.len_bytes()).sum()
     }
 
     /// GPU time of the last answer of this kind, ms; `None` without timestamps or without an answer.
@@ -298,19 +303,26 @@ impl Engine {
         chosen: Option<&[u32]>,
         record: impl Fn(&mut wgpu::ComputePass<'_>, Request<'_>),
     ) -> Result<Vec<u32>> {
-        let batches = self.batches.borrow().clone();
+        self.merge().await;
+        let batches = self.resident.all();
         let answer = self
             .desks
             .ask(&self.context, product.name(), input, words as u64, |pass, place| {
-                for (number, batch) in batches.iter().enumerate() {
-                    if chosen.is_none_or(|chosen| batch.holds_any(chosen)) {
-                        record(pass, Request { shape: &self.shape, batch, number, place });
-                    }
+                for batch in batches.iter().filter(|batch| chosen.is_none_or(|chosen| batch.holds_any(chosen))) {
+                    record(pass, Request { shape: &self.shape, batch, place });
                 }
             })
             .await?;
         self.note_time(product, answer.gpu_ms);
         Ok(answer.words)
+    }
+
+    /// Merges batches where that is due.
+    async fn merge(&self) {
+        let is_complete = !self.frames.borrow().states().contains(&FrameState::Unread);
+        if self.resident.merge(&self.context, is_complete).await {
+            self.desks.forget();
+        }
     }
 
     fn note_time(&self, product: Product, gpu_ms: Option<f64>) {
@@ -327,6 +339,7 @@ impl Passes {
             moments: FirstMoments::new(context),
             pattern: SinglePattern::new(context),
             sum_pattern: SumPattern::new(context),
+            max_pattern: MaxPattern::new(context),
             census: SentinelCensus::new(context),
             hash_frames: HashFrames::new(context),
         }

@@ -11,7 +11,7 @@ pub const SPEC: PassSpec = PassSpec {
     source: concat!(
         include_str!("../../shaders/shared/grid.wgsl"),
         include_str!("../../shaders/shared/planes.wgsl"),
-        include_str!("../../shaders/shared/four_words.wgsl"),
+        include_str!("../../shaders/shared/lane_words.wgsl"),
         include_str!("../../shaders/shared/chosen.wgsl"),
         include_str!("../../shaders/hash_frames.wgsl"),
     ),

@@ -13,6 +13,7 @@ pub mod frame_coop;
 pub mod frame_headers;
 pub mod hash_frames;
 pub mod lz4;
+pub mod max_pattern;
 pub mod measure_blocks;
 mod memory;
 pub mod moments;
@@ -24,6 +25,8 @@ pub mod pixels_to_planes;
 pub mod planes;
 mod readback;
 pub mod seal_slots;
+mod resident;
+pub mod shift_table;
 #[cfg(target_arch = "wasm32")]
 mod staging;
 mod stopwatch;
@@ -54,7 +57,9 @@ pub const PASSES: &[PassSpec] = &[
     moments::SPEC,
     pattern::SPEC,
     sum_pattern::SPEC,
+    max_pattern::SPEC,
     census::SPEC,
     hash_frames::SPEC,
     pixels_to_planes::SPEC,
+    shift_table::SPEC,
 ];

@@ -3,7 +3,7 @@
 use super::{
     context::Context,
     pass::{Pass, PassSpec},
-    planes::{BINDINGS, FrameShape, Request, TEAMS},
+    planes::{BINDINGS, FrameShape, Request, SMALL_TEAMS},
 };
 
 pub const SPEC: PassSpec = PassSpec {
@@ -11,8 +11,10 @@ pub const SPEC: PassSpec = PassSpec {
     source: concat!(
         include_str!("../../shaders/shared/grid.wgsl"),
         include_str!("../../shaders/shared/u64.wgsl"),
+        include_str!("../../shaders/shared/u64_products.wgsl"),
         include_str!("../../shaders/shared/planes.wgsl"),
-        include_str!("../../shaders/shared/four_words.wgsl"),
+        include_str!("../../shaders/shared/lane_words.wgsl"),
+        include_str!("../../shaders/shared/detector.wgsl"),
         include_str!("../../shaders/moments.wgsl"),
     ),
     workgroup: 64,
@@ -30,6 +32,6 @@ impl FirstMoments {
 
     /// Records one batch. Input: [`super::planes::detector_words`]; output: frame -> three sums (low, high).
     pub fn record(&self, context: &Context, encoder: &mut wgpu::ComputePass<'_>, request: Request<'_>) {
-        request.run(context, &self.0, encoder, request.batch.slots().div_ceil(TEAMS));
+        request.run(context, &self.0, encoder, request.batch.slots().div_ceil(SMALL_TEAMS));
     }
 }

@@ -1,9 +1,9 @@
-//! Sum and maximum of every pixel over the chosen frames.
+//! Sum of every pixel over the chosen frames.
 
 use super::{
     context::Context,
     pass::{Pass, PassSpec},
-    planes::{BINDINGS, FrameShape, Request, TEAMS},
+    planes::{BINDINGS, FrameShape, Request, TEAMS, map_quads},
 };
 use crate::shape::FrameLayout;
 
@@ -13,7 +13,9 @@ pub const SPEC: PassSpec = PassSpec {
         include_str!("../../shaders/shared/grid.wgsl"),
         include_str!("../../shaders/shared/u64.wgsl"),
         include_str!("../../shaders/shared/planes.wgsl"),
+        include_str!("../../shaders/shared/lane_words.wgsl"),
         include_str!("../../shaders/shared/chosen.wgsl"),
+        include_str!("../../shaders/shared/pixel_places.wgsl"),
         include_str!("../../shaders/sum_pattern.wgsl"),
     ),
     workgroup: 64,
@@ -21,10 +23,8 @@ pub const SPEC: PassSpec = PassSpec {
     uniform: Some(FrameShape::UNIFORM),
 };
 
-/// Slots that one invocation adds up before it touches the totals.
-const SLOTS: u32 = 128;
-/// Plane words that a team takes.
-const WORDS: u32 = 4;
+/// Slots that one team goes through.
+const CHUNK: u32 = 7 * 128;
 
 #[derive(Debug)]
 pub struct SumPattern(Pass);
@@ -34,8 +34,8 @@ impl SumPattern {
         Self(Pass::new(context, &SPEC))
     }
 
-    /// Records one batch. Input: bit set of chosen frames; output: pixel -> sum (low, high) and maximum (signed
-    /// types: with the sign bit flipped), added to what is there.
+    /// Records one batch. Input: bit set of chosen frames; output: low, then high words of the sums, each in the order
+    /// of [`super::planes::pixel_places`], added to what is there.
     pub fn record(
         &self,
         context: &Context,
@@ -43,8 +43,8 @@ impl SumPattern {
         request: Request<'_>,
         layout: &FrameLayout,
     ) {
-        let frame_teams = layout.blocks() * layout.plane_words(0).div_ceil(WORDS);
-        let teams = frame_teams * request.batch.slots().div_ceil(SLOTS);
+        let frame_teams = layout.dtype.bits() * layout.blocks() * map_quads(layout);
+        let teams = frame_teams * request.batch.slots().div_ceil(CHUNK);
         request.run(context, &self.0, encoder, teams.div_ceil(TEAMS));
     }
 }

@@ -57,6 +57,7 @@ twin_tests! {
     products_of_planes_of_more_than_128_words_are_exact
     requests_under_way_together_do_not_disturb_each_other
     a_census_grows_with_the_batches
+    batches_that_are_merged_answer_as_before
     a_pattern_of_more_workgroups_than_a_row_is_exact
     pixels_are_packed_as_they_are
     sums_over_hundreds_of_frames_carry_into_the_high_word

@@ -12,7 +12,7 @@ use planescope::{
 
 use super::{
     Verdict, ensure,
-    sample::{ABSENT, BROKEN, FRAMES, SENTINEL, Sample, bytes},
+    sample::{ABSENT, BROKEN, FRAMES, SENTINEL, Sample, batch, bytes},
 };
 
 /// Every body by its name, for a page that runs them all.
@@ -35,6 +35,7 @@ pub async fn all(context: &Rc<Context>) -> Vec<(&'static str, Verdict)> {
         products_of_planes_of_more_than_128_words_are_exact
         requests_under_way_together_do_not_disturb_each_other
         a_census_grows_with_the_batches
+        batches_that_are_merged_answer_as_before
         a_pattern_of_more_workgroups_than_a_row_is_exact
         pixels_are_packed_as_they_are
         sums_over_hundreds_of_frames_carry_into_the_high_word
@@ -120,6 +121,33 @@ pub async fn a_census_grows_with_the_batches(context: &Rc<Context>) -> Verdict {
         }
     }
     Ok(())
+}
+
+/// A batch a frame, so that there are enough to be merged twice; the census sees some of them before and some after.
+pub async fn batches_that_are_merged_answer_as_before(context: &Rc<Context>) -> Verdict {
+    let mut sample = Sample::new(17, 31, Dtype::U16, 256);
+    sample.batches.clear();
+    let engine = on_gpu(context, &sample).await?;
+    let (good, all_frames) = (sample.good(), std::mem::replace(&mut sample.frames, vec![None; FRAMES as usize]));
+    for frame in (0..FRAMES).filter(|&frame| frame != ABSENT) {
+        let one = batch(&sample.layout, &[frame], &all_frames);
+        engine.add(gpu::planes::Batch::upload(context, &one).map_err(told)?).map_err(told)?;
+        sample.frames[frame as usize].clone_from(&all_frames[frame as usize]);
+        same("virtual image", &engine.virtual_image(&good).await.map_err(told)?, &sums_of(&sample, &good))?;
+        if frame % 5 == 2 {
+            same("census", &engine.census(&good).await.map_err(told)?, &census_of(&sample, &good))?;
+        }
+    }
+    engine.set_missing(&[ABSENT]);
+    let apart = engine.len_bytes();
+    same("moments", &engine.moments(&good).await.map_err(told)?, &moments_of(&sample, &good))?;
+    same("bytes", &engine.len_bytes(), &apart)?;
+    for frame in 0..FRAMES {
+        same("pattern", &engine.pattern(frame).await.map_err(told)?, &pattern_of(&sample, frame))?;
+    }
+    let hashes: Vec<_> = (0..FRAMES).map(|frame| hash_of(&sample, frame)).collect();
+    same("hashes", &engine.hash_frames(&(0..FRAMES).collect::<Vec<_>>()).await.map_err(told)?, &hashes)?;
+    same("census", &engine.census(&good).await.map_err(told)?, &census_of(&sample, &good))
 }
 
 /// 64 pixels to each of more than 65,535 workgroups.
@@ -310,7 +338,7 @@ fn pattern_of(sample: &Sample, frame: u32) -> Pattern {
 fn total_of(sample: &Sample, frames: &Frames) -> PatternSum {
     let chosen: Vec<_> = (0..FRAMES).filter(|&frame| sample.is_valid(frame) && frames.contains(frame)).collect();
     let patterns: Vec<_> = chosen.iter().flat_map(|&frame| &sample.frames[frame as usize]).collect();
-    let least = if sample.layout.dtype.is_signed() { i64::from(i32::MIN) } else { 0 };
+    let least = if sample.layout.dtype.is_signed() { -1 << (sample.layout.dtype.bits() - 1) } else { 0 };
     let pixels = 0..sample.layout.detector.pixels() as usize;
     PatternSum {
         sum: pixels.clone().map(|pixel| patterns.iter().map(|pattern| pattern[pixel]).sum::<i64>() as u64).collect(),

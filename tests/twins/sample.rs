@@ -78,7 +78,8 @@ fn pixels(layout: &FrameLayout, frame: u32) -> Vec<i64> {
         .collect()
 }
 
-fn batch(layout: &FrameLayout, slots: &[u32], frames: &[Option<Vec<i64>>]) -> Batch {
+/// One batch of frames of `frames`.
+pub fn batch(layout: &FrameLayout, slots: &[u32], frames: &[Option<Vec<i64>>]) -> Batch {
     let mut batch = Batch::default();
     for &frame in slots {
         let fault = FrameFault { frame, fault: ChunkFault::OffsetZero, block: 2 };

@@ -159,7 +159,7 @@ impl Context {
     /// # Errors
     /// As [`Context::buffer`]; the verdict as [`Context::watched`].
     pub fn batch_buffer(&self, len_bytes: u32) -> (Result<Buffer>, Verdict) {
-        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
+        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC;
         let bytes = u64::from(len_bytes) + PADDING_BYTES;
         self.watched("staging.batch", || self.buffer("staging.batch", bytes, usage))
     }

@@ -6,6 +6,7 @@ pub mod block_pixels;
 pub mod block_records;
 pub mod census;
 mod context;
+pub mod copy_words;
 pub mod decode;
 mod desk;
 pub mod engine;
@@ -24,8 +25,8 @@ pub mod pattern;
 pub mod pixels_to_planes;
 pub mod planes;
 mod readback;
-pub mod seal_slots;
 mod resident;
+pub mod seal_slots;
 pub mod shift_table;
 #[cfg(target_arch = "wasm32")]
 mod staging;
@@ -50,6 +51,7 @@ pub const PASSES: &[PassSpec] = &[
     block_pixels::SPEC,
     frame_coop::SPEC,
     seal_slots::SPEC,
+    copy_words::SPEC,
     lz4::SPEC,
     measure_blocks::SPEC,
     pack_blocks::SPEC,

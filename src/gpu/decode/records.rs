@@ -12,6 +12,7 @@ use super::{
     super::{
         Buffer, Context, Stopwatch, Verdict,
         block_records::{self, BlockRecords},
+        copy_words::{self, CopyWords},
         frame_headers::{self, FrameHeaders},
         seal_slots::{self, SealSlots},
     },
@@ -32,6 +33,7 @@ pub struct Passes {
     frame_headers: FrameHeaders,
     block_records: BlockRecords,
     seal_slots: SealSlots,
+    copy_words: CopyWords,
 }
 
 impl Passes {
@@ -41,6 +43,7 @@ impl Passes {
             frame_headers: FrameHeaders::new(context),
             block_records: BlockRecords::new(context, workgroup),
             seal_slots: SealSlots::new(context),
+            copy_words: CopyWords::new(context),
         }
     }
 }
@@ -124,11 +127,11 @@ impl Records {
             return Ok(Outcome::TooLarge(len_bytes));
         }
         let (words, verdict) = context.submit_watched("decode.copy", |encoder| {
-            let usage = Usage::STORAGE | Usage::COPY_SRC | Usage::COPY_DST;
+            let usage = Usage::STORAGE | Usage::COPY_SRC;
             let words = context.buffer("decode.words", len_bytes, usage)?;
-            drop(pass_of(encoder, "decode.packed", stopwatch.as_ref(), 3));
-            encoder.copy_buffer_to_buffer(arena, 0, &words, 0, len_bytes);
-            drop(pass_of(encoder, "decode.copied", stopwatch.as_ref(), 4));
+            let mut pass = pass_of(encoder, "decode.copy", stopwatch.as_ref(), 3);
+            self.passes.copy_words.record(context, &mut pass, arena, &words);
+            drop(pass);
             if let Some(stopwatch) = &stopwatch {
                 stopwatch.record(encoder);
             }
@@ -210,11 +213,9 @@ fn arena(context: &Context, bytes: u64) -> Result<Buffer> {
 
 /// GPU time of each pass, ms, from the laps of a decode.
 fn spans(laps: &[[f64; 2]]) -> Vec<(&'static str, f64)> {
-    let &[headers, records, seal, packed, copied] = laps else { return Vec::new() };
-    let spans = [headers, records, seal, [packed[1], copied[0]]];
-    let names = [frame_headers::SPEC.name, block_records::SPEC.name, seal_slots::SPEC.name, "copy"];
-    names.into_iter().zip(spans.map(|[from, to]| (to - from).max(0.0))).collect()
+    let specs = [frame_headers::SPEC, block_records::SPEC, seal_slots::SPEC, copy_words::SPEC];
+    specs.iter().map(|spec| spec.name).zip(laps.iter().map(|[from, to]| to - from)).collect()
 }
 
-/// Three passes, and one on either side of the copy.
-const LAPS: u32 = 5;
+/// Passes of a decode.
+const LAPS: u32 = 4;

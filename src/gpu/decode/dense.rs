@@ -17,7 +17,7 @@ use super::{
         pack_blocks::{self, PackBlocks},
         pixels_to_planes::PixelsToPlanes,
     },
-    Decoded,
+    Decoded, PassTimes,
     batch::Batch,
     framing::{Framing, chunks_of, faults, storage},
     pass_of,
@@ -207,7 +207,7 @@ impl Scratch {
 }
 
 /// GPU time of each pass and of the clearing before LZ4, ms, from the laps of a decode.
-fn spans(laps: &[[f64; 2]]) -> Vec<(&'static str, f64)> {
+fn spans(laps: &[[f64; 2]]) -> PassTimes {
     let &[headers, lz4, measure, pack] = laps else { return Vec::new() };
     let spans = [headers, [headers[1], lz4[0]], lz4, measure, pack];
     let names = [frame_headers::SPEC.name, "clear", lz4::SPEC.name, measure_blocks::SPEC.name, pack_blocks::SPEC.name];

@@ -95,6 +95,9 @@ impl Default for Method {
     }
 }
 
+/// Passes of a decode by their names, and the GPU time of each, ms.
+pub type PassTimes = Vec<(&'static str, f64)>;
+
 /// Frames that came out of one decode, on the GPU.
 #[derive(Debug)]
 pub struct Decoded {
@@ -110,7 +113,7 @@ pub struct Decoded {
     pub faults: Vec<FrameFault>,
     stopwatch: Option<Stopwatch>,
     /// Names of the passes and their times, from the laps.
-    spans: fn(&[[f64; 2]]) -> Vec<(&'static str, f64)>,
+    spans: fn(&[[f64; 2]]) -> PassTimes,
 }
 
 impl Decoded {
@@ -118,7 +121,7 @@ impl Decoded {
     ///
     /// # Errors
     /// As [`Context::read_bytes`].
-    pub async fn passes_ms(&self, context: &Context) -> Result<Option<Vec<(&'static str, f64)>>> {
+    pub async fn passes_ms(&self, context: &Context) -> Result<Option<PassTimes>> {
         let Some(stopwatch) = &self.stopwatch else { return Ok(None) };
         Ok(Some((self.spans)(&stopwatch.laps_ms(context).await?)))
     }
@@ -153,7 +156,7 @@ impl Decoded {
 #[derive(Debug, Default)]
 struct Kit {
     records: RefCell<Vec<(u32, Rc<records::Passes>)>>,
-    pixels: RefCell<Vec<((Method, Dtype, PixelOutput), Rc<pixels::Passes>)>>,
+    pixels: RefCell<Vec<(PixelKey, Rc<pixels::Passes>)>>,
     dense: RefCell<Option<Rc<dense::Passes>>>,
 }
 
@@ -197,6 +200,9 @@ impl Kit {
         Ok(passes)
     }
 }
+
+/// What the pipelines of dense pixels differ in.
+type PixelKey = (Method, Dtype, PixelOutput);
 
 #[derive(Debug)]
 enum Chain {

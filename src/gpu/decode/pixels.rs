@@ -9,7 +9,7 @@ use super::{
         frame_coop::{self, FrameCoop},
         frame_headers::{self, FrameHeaders},
     },
-    Method, Variant,
+    Method, PassTimes, Variant,
     batch::Batch,
     framing::{Framing, chunks_of, storage},
     lanes::Lanes,
@@ -143,7 +143,7 @@ impl Pixels {
     }
 
     /// GPU time of each pass, ms, from the laps of a decode.
-    pub fn spans(&self, laps: &[[f64; 2]]) -> Vec<(&'static str, f64)> {
+    pub fn spans(&self, laps: &[[f64; 2]]) -> PassTimes {
         let name = match self.passes.kernel {
             Kernel::Lane(_) => block_pixels::SPEC.name,
             Kernel::Coop(_) => frame_coop::SPEC.name,

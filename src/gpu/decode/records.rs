@@ -16,7 +16,7 @@ use super::{
         frame_headers::{self, FrameHeaders},
         seal_slots::{self, SealSlots},
     },
-    Decoded,
+    Decoded, PassTimes,
     batch::{Batch, most_record_words},
     framing::{Framing, chunks_of, faults, storage},
     lanes::Lanes,
@@ -82,7 +82,7 @@ impl Records {
         let mut scratch = self.scratch(context, guessed_bytes(&self.layout, slots)).await?;
         let decoded = loop {
             match self.decode_on(context, compressed, slots, &batch, &scratch).await {
-                Ok(Outcome::Decoded(decoded, verdict)) => break Ok((decoded, verdict)),
+                Ok(Outcome::Decoded(decoded)) => break Ok(*decoded),
                 Ok(Outcome::TooLarge(bytes)) if bytes > context.max_binding_bytes() => {
                     break Err(too_large(context, bytes));
                 }
@@ -140,7 +140,7 @@ impl Records {
         let words = words?;
         let faults = faults(context, &sealed, failed).await?;
         let decoded = Decoded { words, table, slots: sealed, frames: batch.frames, faults, stopwatch, spans };
-        Ok(Outcome::Decoded(decoded, verdict))
+        Ok(Outcome::Decoded(Box::new((decoded, verdict))))
     }
 
     #[expect(clippy::too_many_arguments, reason = "the buffers of one batch")]
@@ -186,7 +186,7 @@ impl Records {
 
 /// What became of a batch.
 enum Outcome {
-    Decoded(Decoded, Verdict),
+    Decoded(Box<(Decoded, Verdict)>),
     /// The records take so many bytes.
     TooLarge(u64),
 }
@@ -212,7 +212,7 @@ fn arena(context: &Context, bytes: u64) -> Result<Buffer> {
 }
 
 /// GPU time of each pass, ms, from the laps of a decode.
-fn spans(laps: &[[f64; 2]]) -> Vec<(&'static str, f64)> {
+fn spans(laps: &[[f64; 2]]) -> PassTimes {
     let specs = [frame_headers::SPEC, block_records::SPEC, seal_slots::SPEC, copy_words::SPEC];
     specs.iter().map(|spec| spec.name).zip(laps.iter().map(|[from, to]| to - from)).collect()
 }

@@ -7,7 +7,7 @@ use wgpu::BufferUsages as Usage;
 
 use super::{
     super::{Buffer, Context, Engine},
-    Kit, Method, PADDING_BYTES, PixelDecoder, Variant,
+    Kit, Method, PADDING_BYTES, PassTimes, PixelDecoder, Variant,
     batch::max_batch_frames,
     dense, framing, pixels, records,
 };
@@ -164,12 +164,7 @@ impl Trial {
         Ok(Some(total))
     }
 
-    async fn time(
-        &self,
-        context: &Context,
-        compressed: &wgpu::Buffer,
-        slots: &[Slot],
-    ) -> Result<Option<Vec<(&'static str, f64)>>> {
+    async fn time(&self, context: &Context, compressed: &wgpu::Buffer, slots: &[Slot]) -> Result<Option<PassTimes>> {
         match &self.runner {
             Runner::Planes(chain) => {
                 let (decoded, verdict) = chain.decode(context, compressed, slots).await?;

@@ -45,7 +45,7 @@ impl Readback {
     /// The first `len` bytes.
     ///
     /// # Errors
-    /// As [`Requested::words`].
+    /// `Gpu` when the buffer cannot be mapped, e.g. because the device was lost.
     pub async fn bytes(&self, context: &Context, len: u64) -> Result<Vec<u8>> {
         let words = self.request(len.next_multiple_of(4)).words(context).await?;
         let mut bytes = bytemuck::cast_slice(&words).to_vec();
@@ -56,7 +56,7 @@ impl Readback {
     /// The first `len` words.
     ///
     /// # Errors
-    /// As [`Requested::words`].
+    /// `Gpu` when the buffer cannot be mapped, e.g. because the device was lost.
     pub async fn words(&self, context: &Context, len: u64) -> Result<Vec<u32>> {
         self.request(4 * len).words(context).await
     }

@@ -31,6 +31,8 @@ pub const FILE_INPUT: &str = "input[type=file]";
 
 /// How long one question to the page may take. Software GPUs are slow; a page that hangs must still be named.
 const STEP: Duration = Duration::from_secs(120);
+/// All twin tests, whose pipelines take long to make in software.
+const TWINS: Duration = Duration::from_secs(420);
 
 /// Waits for the page's hooks; a page that does not start must not cost a whole step in every case.
 pub const START: &str = "(async () => {
@@ -135,11 +137,11 @@ impl Bench<'_> {
     /// The bodies of the native twin tests, on Chrome's WebGPU.
     async fn twins(&mut self) -> Result<()> {
         let url = self.twins_url.clone();
-        let verdicts = self.limited("the twin tests", async |browser| {
-            browser.open(&url).await?;
-            browser.evaluate("window.verdicts.then(JSON.parse)").await
-        });
-        let verdicts = verdicts.await?;
+        let run = async {
+            self.browser.open(&url).await?;
+            self.browser.evaluate("window.verdicts.then(JSON.parse)").await
+        };
+        let verdicts = tokio::time::timeout(TWINS, run).await.context("the twin tests: no answer in time")??;
         ensure!(verdicts.as_array().is_some_and(|list| list.len() > 1), "no verdicts: {verdicts}");
         for verdict in verdicts.as_array().into_iter().flatten() {
             let name = format!("twins ({}): {}", self.mode, text(&verdict[0]));

@@ -121,17 +121,7 @@ fn main(
         let size = select(batch.block_bytes, batch.last_bytes, block + 1u == batch.lz4_blocks);
         // Spans of a plane.
         let spans = size / SPAN_BYTES / planes;
-        var is_decoded = false;
-        if slot < batch.frames {
-            let found = blocks[slot * batch.lz4_blocks + block];
-            if found.y != NO_BLOCK {
-                let end = decode(found.x, found.x + found.y, size);
-                is_decoded = end == COMPLETE;
-                if !is_decoded {
-                    atomicMax(&faults[slot], fault_word(end, block));
-                }
-            }
-        }
+        let is_decoded = decode_block(slot, block, size);
         done[invocation] = Done(select(NO_RECORD, count, is_decoded), low, high, planes_of(planes, spans), 0u);
         // Every invocation's block is done.
         workgroupBarrier();

@@ -30,17 +30,8 @@ const LONG = 32u;
 /// a piece is divided by the offset in floats, exact up to 4096.
 const FIRST_PIECE = 512u;
 const LATER_PIECE = 256u;
-/// Above every length that a block can have; extended lengths stop growing here.
-const ENDLESS = 0x40000000u;
-/// State of a block that is decoded; every other state but 0 is a fault.
-const COMPLETE = 255u;
 
 var<workgroup> finished: array<u32, SIDE>;
-
-// The first `count` bytes of `word`.
-fn keep(word: u32, count: u32) -> u32 {
-    return select(word & ((1u << ((count & 3u) * 8u)) - 1u), word, count >= 4u);
-}
 
 // Four bytes of a block's output from byte `at` on; those behind the block's end are of no use.
 fn decoded_word(base: u32, at: u32, last_word: u32) -> u32 {
@@ -70,31 +61,6 @@ fn periodic_word(base: u32, source: u32, offset: u32, at: u32, last_word: u32) -
         word |= again << ((rest + 2u * offset) * 8u);
     }
     return word;
-}
-
-/// A length and the input behind it.
-struct Length {
-    bytes: u32,
-    input: u32,
-    runs_over: bool,
-}
-
-// Adds the extension bytes of a length: 255 means that another one follows.
-fn extended(bytes: u32, input: u32, end: u32) -> Length {
-    var length = Length(bytes, input, false);
-    loop {
-        if length.input >= end {
-            length.runs_over = true;
-            break;
-        }
-        let more = compressed_byte(length.input);
-        length.input += 1u;
-        length.bytes = min(length.bytes + more, ENDLESS);
-        if more != 255u {
-            break;
-        }
-    }
-    return length;
 }
 
 @compute @workgroup_size(WORKGROUP)

@@ -6,7 +6,7 @@
 // is ever cleared, and the lane ends up as the record of the block. No two invocations share anything, so there are
 // neither barriers nor atomics here. Needs blocks of whole spans, at most 8 KiB.
 //
-// The including shader declares batch, compressed, lanes and WORKGROUP.
+// The including shader declares batch, compressed, blocks, lanes, faults and WORKGROUP.
 
 /// Spans of a block, 128 bytes of output each.
 const SPANS = 64u;
@@ -18,14 +18,10 @@ const LANE_WORDS = LANE_INDEX + 2048u;
 const PIECE = 8u;
 /// The last spans are kept at hand as well: offsets are mostly below 512.
 const RECENT = 4u;
-/// Above every length that a block can have; extended lengths stop growing here.
-const ENDLESS = 0x40000000u;
 /// Zeros without end, as words.
 const ALL_ZERO = 0x0FFFFFFFu;
 /// Every second step makes a byte at least, so that the bound is never met.
 const MAX_STEPS = 16400u;
-/// How a block ends that is decoded; every other end is a fault.
-const COMPLETE = 255u;
 
 var<workgroup> recent_maps: array<u32, RECENT * WORKGROUP>;
 var<workgroup> recent_befores: array<u32, RECENT * WORKGROUP>;
@@ -46,43 +42,13 @@ var<private> before: u32;
 var<private> low: u32;
 var<private> high: u32;
 
-// The first `bytes` bytes of `value`.
-fn keep(value: u32, bytes: u32) -> u32 {
-    return select(value & ((1u << ((bytes & 3u) * 8u)) - 1u), value, bytes >= 4u);
-}
-
 // (high, low) >> shift, shift 0 to 31.
 fn funnel(low: u32, high: u32, shift: u32) -> u32 {
     return (low >> shift) | ((high << 1u) << (31u - shift));
 }
 
-fn stream_byte(at: u32) -> u32 {
+fn compressed_byte(at: u32) -> u32 {
     return (compressed[at >> 4u][(at >> 2u) & 3u] >> ((at & 3u) * 8u)) & 255u;
-}
-
-/// A length and the input behind it.
-struct Length {
-    bytes: u32,
-    input: u32,
-    runs_over: bool,
-}
-
-// Adds the extension bytes of a length: 255 means that another one follows.
-fn extended(bytes: u32, input: u32, end: u32) -> Length {
-    var length = Length(bytes, input, false);
-    loop {
-        if length.input >= end {
-            length.runs_over = true;
-            break;
-        }
-        let more = stream_byte(length.input);
-        length.input += 1u;
-        length.bytes = min(length.bytes + more, ENDLESS);
-        if more != 255u {
-            break;
-        }
-    }
-    return length;
 }
 
 // Appends word `at` of the block.
@@ -377,4 +343,20 @@ fn decode(begin: u32, end: u32, size: u32) -> u32 {
         }
     }
     return select(state, SHORT_OUTPUT, state == 0u);
+}
+
+// Decodes a block of a slot to `size` bytes, or notes its fault. False for one that is not decoded.
+fn decode_block(slot: u32, block: u32, size: u32) -> bool {
+    if slot >= batch.frames {
+        return false;
+    }
+    let found = blocks[slot * batch.lz4_blocks + block];
+    if found.y == NO_BLOCK {
+        return false;
+    }
+    let end = decode(found.x, found.x + found.y, size);
+    if end != COMPLETE {
+        atomicMax(&faults[slot], fault_word(end, block));
+    }
+    return end == COMPLETE;
 }

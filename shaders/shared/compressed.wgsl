@@ -1,4 +1,4 @@
-// Bytes of `compressed`, which is padded by 16 zero bytes; they lie at any address.
+// Bytes of `compressed`, which goes on behind the last chunk; they lie at any address.
 fn compressed_word(at: u32) -> u32 {
     let word = at >> 2u;
     let shift = (at & 3u) * 8u;

@@ -11,6 +11,7 @@ pub const SPEC: PassSpec = PassSpec {
     source: concat!(
         include_str!("../../shaders/shared/grid.wgsl"),
         include_str!("../../shaders/shared/batch.wgsl"),
+        include_str!("../../shaders/shared/lz4_sequence.wgsl"),
         include_str!("../../shaders/shared/block.wgsl"),
         include_str!("../../shaders/shared/pixel_output.wgsl"),
         include_str!("../../shaders/block_pixels.wgsl"),

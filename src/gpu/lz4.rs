@@ -11,6 +11,7 @@ pub const SPEC: PassSpec = PassSpec {
         include_str!("../../shaders/shared/grid.wgsl"),
         include_str!("../../shaders/shared/batch.wgsl"),
         include_str!("../../shaders/shared/compressed.wgsl"),
+        include_str!("../../shaders/shared/lz4_sequence.wgsl"),
         include_str!("../../shaders/lz4.wgsl"),
     ),
     workgroup: 64,

@@ -134,7 +134,7 @@ impl Dense {
         });
         let words = words?;
         let faults = faults(context, &slots, failed).await?;
-        Ok((Decoded { words, table, slots, frames: batch.frames, faults, stopwatch, spans }, verdict))
+        Ok((Decoded { words, table, slots, faults, stopwatch, spans }, verdict))
     }
 }
 

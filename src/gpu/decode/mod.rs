@@ -107,8 +107,6 @@ pub struct Decoded {
     pub table: Buffer,
     /// Slot -> frame, status.
     pub slots: Buffer,
-    /// Slots.
-    pub frames: u32,
     /// By slot.
     pub faults: Vec<FrameFault>,
     stopwatch: Option<Stopwatch>,
@@ -145,10 +143,6 @@ impl Decoded {
     /// The same for frames and status that are known.
     pub fn into_packed(self, frames: &[u32], status: &[u32]) -> planes::Batch {
         planes::Batch::new(self.words, self.table, self.slots, frames.to_vec(), status.to_vec())
-    }
-
-    pub fn len_bytes(&self) -> u64 {
-        self.words.size() + self.table.size() + self.slots.size()
     }
 }
 

@@ -139,7 +139,7 @@ impl Records {
         });
         let words = words?;
         let faults = faults(context, &sealed, failed).await?;
-        let decoded = Decoded { words, table, slots: sealed, frames: batch.frames, faults, stopwatch, spans };
+        let decoded = Decoded { words, table, slots: sealed, faults, stopwatch, spans };
         Ok(Outcome::Decoded(Box::new((decoded, verdict))))
     }
 

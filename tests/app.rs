@@ -82,6 +82,14 @@ impl Bench {
                 Answer::Sums(product, ScanSums { sum, valid })
             }
             Ask::Moments(_) => Answer::Moments(Moments { sum: sums(), sum_row: sums(), sum_col: sums(), valid }),
+            Ask::Segments(all) => {
+                let one = |pixels: &PixelSet| {
+                    let sum = sums().iter().map(|frame| frame * u64::from(pixels.count())).collect();
+                    ScanSums { sum, valid: valid.clone() }
+                };
+                Answer::Segments(all.iter().map(one).collect())
+            }
+            Ask::Phase(field, _) => Answer::Phase(field.x.clone()),
             Ask::Pattern(frame) => {
                 let state = if (frame as usize) < self.decoded { FrameState::Valid } else { FrameState::Unread };
                 Answer::Pattern(frame, Pattern { pixels: vec![1; 1024], state })
@@ -229,7 +237,9 @@ fn the_last_good_picture_stays_until_the_next_is_whole() {
 #[test]
 fn the_shelf_is_filled_when_nothing_else_waits() {
     let mut bench = Bench::loaded();
-    bench.app.frame(0.0);
+    for frame in 0..20 {
+        bench.app.frame(f64::from(frame));
+    }
     let missing: Vec<_> = Product::ALL.iter().filter(|product| !bench.app.thumbs.contains_key(product)).collect();
     assert!(missing.is_empty(), "{missing:?}");
 }

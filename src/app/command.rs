@@ -42,8 +42,21 @@ pub enum Command {
     /// Set n of those that were dropped together.
     Choose(u32),
     Product(Product),
-    /// x, y, magnitude, x ...
+    /// Colour, x, y, size, colour ...
     NextCom,
+    /// Phase, divergence, curl, phase ...
+    NextPhase,
+    FindRotation,
+    /// Whether rows and columns of the detector change places.
+    Transpose(bool),
+    /// Source n of the deflection.
+    Source(u32),
+    /// Reference n of the deflection.
+    About(u32),
+    /// Edges n of the integral.
+    Edges(u32),
+    /// Whether arrows are drawn over the deflection.
+    Arrows(bool),
     NextPattern,
     Disc,
     Annulus,
@@ -121,6 +134,7 @@ impl Command {
             "shape-annulus" => Self::Annulus,
             "shape-rect" => Self::Rect,
             "invert" => Self::Invert,
+            "find-rotation" => Self::FindRotation,
             "find-disc" => Self::FindDisc,
             "scan-shape" => Self::ScanShape(number()?),
             "edit-scan" => Self::EditScan,

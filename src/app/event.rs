@@ -11,7 +11,7 @@ use crate::{
     acquisition::{Acquisition, Change, contents::Contents},
     display::{ColourMap, Scale},
     engine::{FrameFault, FrameState, Moments, Pattern, PatternSum, PixelSet, ScanSums},
-    products::Flip,
+    products::{Deflection, Flip, Integration},
 };
 
 pub enum Event {
@@ -80,6 +80,9 @@ pub enum Event {
     DragLimit {
         position: f64,
     },
+    /// The line in the curve of the angle was taken, and is here now, degrees.
+    HoldAngle,
+    DragAngle(f64),
     NudgeLimit {
         panel: Panel,
         end: End,
@@ -136,6 +139,18 @@ pub enum Entry {
     CentreX,
     CentreY,
     ScanShape,
+    // The deflection.
+    Angle,
+    Within,
+    ComX,
+    ComY,
+    HighPass,
+    Regularisation,
+    // Scales.
+    Step,
+    MradPerPx,
+    Alpha,
+    Energy,
 }
 
 /// What the page does for the user; given to `main` when the page starts.
@@ -177,6 +192,10 @@ pub enum Lane {
 pub enum Ask {
     Sums(Product, PixelSet),
     Moments(PixelSet),
+    /// Sums over each of these sets of pixels.
+    Segments(Vec<PixelSet>),
+    /// The phase whose gradient this is; the page itself works it out, in slices.
+    Phase(Rc<Deflection>, Integration),
     Pattern(u32),
     /// Sum and maximum over all patterns.
     Patterns,
@@ -185,6 +204,8 @@ pub enum Ask {
 pub enum Answer {
     Sums(Product, ScanSums),
     Moments(Moments),
+    Segments(Vec<ScanSums>),
+    Phase(Vec<f64>),
     Pattern(u32, Pattern),
     Patterns(PatternSum),
 }

@@ -140,9 +140,16 @@ pub const TABLE: &[Entry] = &[
     entry(
         Scope::Anywhere,
         &["7", "Shift 7"],
-        "centre of mass, next of x, y, size",
-        &[(Digit(7), Do::Product(Product::ComX)), (ShiftDigit(7), Do::NextCom)],
+        "centre of mass; next of colour, x, y, size",
+        &[(Digit(7), Do::Product(Product::Com)), (ShiftDigit(7), Do::NextCom)],
     ),
+    entry(
+        Scope::Anywhere,
+        &["8", "Shift 8"],
+        "phase; next of phase, divergence, curl",
+        &[(Digit(8), Do::Product(Product::Phase)), (ShiftDigit(8), Do::NextPhase)],
+    ),
+    entry(Scope::Anywhere, &["Shift A"], "find rotation", &[(ShiftLetter('a'), Do::FindRotation)]),
     entry(Scope::Panel, &["F", "Shift F"], "fit this, all", &[(Letter('f'), Do::Fit), (ShiftLetter('f'), Do::FitAll)]),
     entry(Scope::Panel, &["R"], "reset view and range", &[(Letter('r'), Do::Reset)]),
     entry(

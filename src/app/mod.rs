@@ -13,6 +13,7 @@ use crate::{
 
 pub mod camera;
 pub mod command;
+pub mod deflection;
 pub mod detector;
 pub mod entry;
 pub mod event;
@@ -21,6 +22,7 @@ pub mod keys;
 pub mod notices;
 pub mod open_set;
 pub mod pictures;
+pub mod scales;
 pub mod state;
 pub mod words;
 
@@ -191,7 +193,7 @@ impl App {
             let product = self.state.product;
             let look = *self.state.looks.of(product.family());
             let is_same = self.image.as_ref().is_some_and(|shown| shown.subject == Subject::Product(product));
-            let field = set.field(product).filter(|_| is_same || set.fits(product, &self.state));
+            let field = set.field(product, &self.state).filter(|_| is_same || set.fits(product, &self.state));
             let percentiles = percentiles(product.family());
             // Without a field the last good picture stays.
             if let Some(field) = field {
@@ -209,14 +211,18 @@ impl App {
                 self.pattern = Some(shown(field, look, percentiles, subject, before, now_ms, reading, self.serial));
             }
         }
-        for product in std::mem::take(&mut self.stale.thumbs) {
+        // A few small pictures a frame, so that no frame takes long.
+        let due = self.stale.thumbs.len().min(THUMBS_A_FRAME);
+        let mut due: Vec<_> = self.stale.thumbs.drain(..due).collect();
+        due.dedup();
+        for product in due {
             self.serial += 1;
-            if let Some(field) = set.field(product) {
+            if let Some(field) = set.field(product, &self.state) {
                 let look = *self.state.looks.of(product.family());
                 self.thumbs.insert(product, thumb(&field, look, percentiles(product.family()), self.serial));
             }
         }
-        reading || !self.shelf_is_full()
+        reading || !self.stale.thumbs.is_empty() || !self.shelf_is_full()
     }
 
     /// Whether the panel's next picture takes so long that it has to be said.
@@ -250,10 +256,10 @@ impl App {
 
     /// The unit of the panel's scale bar.
     pub fn unit(&self, panel: Panel) -> Unit {
-        let calibration = self.set.as_ref().map(|set| set.acquisition.calibration).unwrap_or_default();
+        let measures = self.measures();
         match panel {
-            Panel::Image => calibration.scan_step_nm.map_or(Unit::Px, Unit::Nm),
-            Panel::Pattern => calibration.detector_mrad_per_px.map_or(Unit::Px, Unit::Mrad),
+            Panel::Image => measures.step_nm.map_or(Unit::Px, Unit::Nm),
+            Panel::Pattern => measures.mrad_per_px.map_or(Unit::Px, Unit::Mrad),
         }
     }
 
@@ -275,6 +281,8 @@ const LIMITS_REST_MS: f64 = 250.0;
 
 /// A picture that takes longer is said to be on its way.
 const LATE_MS: f64 = 150.0;
+
+const THUMBS_A_FRAME: usize = 2;
 
 /// Cells along the longer side of a small picture.
 const THUMB_SIDE: u32 = 192;
@@ -319,8 +327,10 @@ fn log_unit(field: &Field) -> f64 {
 
 fn percentiles(family: Family) -> Percentiles {
     match family {
-        Family::Image => Percentiles::IMAGE,
+        Family::Image | Family::Phase => Percentiles::IMAGE,
         Family::Signed => Percentiles::SIGNED,
+        // Colours of vectors begin at no deflection.
+        Family::Colour => Percentiles::VECTORS,
         Family::Magnitude | Family::Pattern => Percentiles::PATTERN,
     }
 }

@@ -12,7 +12,7 @@ use crate::{
     acquisition::{Acquisition, ScanChoice},
     display::Field,
     engine::{FrameFault, FrameState, Moments, Pattern, PatternSum, PixelSet, ScanSums},
-    products::{DetectorShape, Flip, hot_pixels},
+    products::{DetectorShape, Flip, Integration, Orientation, hot_pixels},
     shape::{Detector, Scan},
 };
 
@@ -29,7 +29,12 @@ pub enum Reading {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Want {
     Sums { product: Product, shape: Option<DetectorShape>, inverted: bool, version: Version },
-    Moments(Version),
+    /// First moments of the pixels within a shape; of all without one.
+    Moments { within: Option<DetectorShape>, version: Version },
+    /// Sums over `n` segments of a disc.
+    Segments { ring: DetectorShape, n: u8, version: Version },
+    /// The phase, once what it is made of is here.
+    Phase { source: Box<Want>, scan: Scan, about: [f64; 2], orientation: Orientation, how: Integration },
     Pattern { frame: u32, version: Version },
     Patterns(Version),
 }
@@ -37,8 +42,12 @@ pub enum Want {
 impl Want {
     fn flip(&self) -> Flip {
         match self {
-            Self::Sums { version, .. } | Self::Pattern { version, .. } => version.flip,
-            Self::Moments(version) | Self::Patterns(version) => version.flip,
+            Self::Sums { version, .. }
+            | Self::Pattern { version, .. }
+            | Self::Moments { version, .. }
+            | Self::Segments { version, .. }
+            | Self::Patterns(version) => version.flip,
+            Self::Phase { source, .. } => source.flip(),
         }
     }
 }
@@ -96,6 +105,11 @@ pub struct OpenSet {
     pub version: Version,
     pub sums: HashMap<Product, (Want, ScanSums)>,
     pub moments: Option<(Want, Moments)>,
+    pub segments: Option<(Want, Vec<ScanSums>)>,
+    /// The last deflection was measured by segments.
+    pub deflection_is_of_segments: bool,
+    /// Detector px times scan steps.
+    pub phase: Option<(Want, Vec<f64>)>,
     pub pattern: Option<(Want, u32, Pattern)>,
     pub patterns: Option<(Want, PatternSum)>,
     /// What each lane is waiting for, and since when, ms.
@@ -127,6 +141,9 @@ impl OpenSet {
             version: Version::default(),
             sums: HashMap::new(),
             moments: None,
+            segments: None,
+            deflection_is_of_segments: false,
+            phase: None,
             pattern: None,
             patterns: None,
             in_flight: [None, None, None],
@@ -239,7 +256,9 @@ impl OpenSet {
     /// What makes `product` now; `None` while it cannot be made.
     pub fn want(&self, product: Product, state: &ViewState) -> Option<Want> {
         if product.is_com() {
-            return Some(Want::Moments(self.version));
+            let source = self.want_source(state)?;
+            let is_here = product == Product::Phase && self.has(&source);
+            return Some(if is_here { self.want_phase(source, state) } else { source });
         }
         let version = self.version;
         match self.shape_of(product, state) {
@@ -271,7 +290,11 @@ impl OpenSet {
     pub fn has(&self, want: &Want) -> bool {
         let kept = match want {
             Want::Sums { product, .. } => self.sums.get(product).map(|(kept, _)| kept),
-            Want::Moments(_) => self.moments.as_ref().map(|(kept, _)| kept),
+            Want::Moments { .. } if self.deflection_is_of_segments => None,
+            Want::Segments { .. } if !self.deflection_is_of_segments => None,
+            Want::Moments { .. } => self.moments.as_ref().map(|(kept, _)| kept),
+            Want::Segments { .. } => self.segments.as_ref().map(|(kept, _)| kept),
+            Want::Phase { .. } => self.phase.as_ref().map(|(kept, _)| kept),
             Want::Pattern { .. } => self.pattern.as_ref().map(|(kept, ..)| kept),
             Want::Patterns(_) => self.patterns.as_ref().map(|(kept, _)| kept),
         };
@@ -317,7 +340,15 @@ impl OpenSet {
                 let pixels = shape.as_ref().map_or(all, |shape| detector::pixels(shape, self.detector(), *inverted));
                 Ask::Sums(*product, flip.pixels(&pixels.without(&self.bad)))
             }
-            Want::Moments(_) => Ask::Moments(flip.pixels(&all.without(&self.bad))),
+            Want::Moments { within, .. } => {
+                let pixels = within.as_ref().map_or(all, |shape| shape.pixels(self.detector()));
+                Ask::Moments(flip.pixels(&pixels.without(&self.bad)))
+            }
+            Want::Segments { ring, n, .. } => {
+                let stored = |pixels: PixelSet| flip.pixels(&pixels.without(&self.bad));
+                Ask::Segments(self.segments(ring, *n).into_iter().map(stored).collect())
+            }
+            Want::Phase { about, orientation, how, .. } => self.ask_phase(*about, *orientation, *how)?,
             Want::Pattern { frame, .. } => Ask::Pattern(*frame),
             Want::Patterns(_) => Ask::Patterns,
         };
@@ -336,6 +367,14 @@ impl OpenSet {
             Answer::Moments(mut moments) => {
                 flip.moments(detector, &mut moments);
                 self.moments = Some((want.clone(), moments));
+                self.deflection_is_of_segments = false;
+            }
+            Answer::Segments(sums) => {
+                self.segments = Some((want.clone(), sums));
+                self.deflection_is_of_segments = true;
+            }
+            Answer::Phase(phase) => {
+                self.phase = Some((want.clone(), phase));
             }
             Answer::Pattern(frame, mut pattern) => {
                 flip.values(detector, &mut pattern.pixels);
@@ -357,10 +396,9 @@ impl OpenSet {
     }
 
     /// The picture of `product` from the last answer; `None` before the first.
-    pub fn field(&self, product: Product) -> Option<Field> {
+    pub fn field(&self, product: Product, state: &ViewState) -> Option<Field> {
         if product.is_com() {
-            let (_, moments) = self.moments.as_ref()?;
-            return Some(pictures::com(product, moments, &self.states, self.shape(), self.signed()));
+            return self.deflection_field(product, state);
         }
         let (_, sums) = self.sums.get(&product)?;
         Some(pictures::sums(sums, &self.states, self.shape(), self.signed()))

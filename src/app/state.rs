@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     display::{ColourMap, Limits, Scale},
-    products::{DetectorShape, Disc, Flip},
+    products::{DetectorShape, Disc, Flip, Integration, Orientation},
 };
 
 /// Everything that decides what is shown, data aside.
@@ -37,6 +37,11 @@ pub struct ViewState {
     #[serde(skip_serializing_if = "is_default")]
     pub exclude_hot: bool,
     #[serde(skip_serializing_if = "is_default")]
+    pub com: Com,
+    /// Scales as entered; what is not entered is as the files say.
+    #[serde(skip_serializing_if = "is_default")]
+    pub scales: Scales,
+    #[serde(skip_serializing_if = "is_default")]
     pub looks: Looks,
     #[serde(skip_serializing_if = "is_default")]
     pub image_view: Zoom,
@@ -58,14 +63,21 @@ pub enum Product {
     Df,
     Custom,
     Sum,
+    /// Deflection as colour: hue is the direction, lightness the size.
+    Com,
     ComX,
     ComY,
-    Com,
+    /// Size of the deflection.
+    ComSize,
+    /// The phase whose gradient the deflection is.
+    Phase,
+    Divergence,
+    Curl,
 }
 
 impl Product {
     /// In the order of the shelf.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 14] = [
         Self::Bf,
         Self::Abf,
         Self::Adf,
@@ -73,10 +85,18 @@ impl Product {
         Self::Df,
         Self::Custom,
         Self::Sum,
+        Self::Com,
         Self::ComX,
         Self::ComY,
-        Self::Com,
+        Self::ComSize,
+        Self::Phase,
+        Self::Divergence,
+        Self::Curl,
     ];
+
+    /// Those that are made of the deflection of the beam.
+    pub const DEFLECTION: [Self; 7] =
+        [Self::Com, Self::ComX, Self::ComY, Self::ComSize, Self::Phase, Self::Divergence, Self::Curl];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -87,21 +107,40 @@ impl Product {
             Self::Df => "DF",
             Self::Custom => "Custom",
             Self::Sum => "Sum",
+            Self::Com => "CoM",
             Self::ComX => "CoM x",
             Self::ComY => "CoM y",
-            Self::Com => "|CoM|",
+            Self::ComSize => "|CoM|",
+            Self::Phase => "iCoM",
+            Self::Divergence => "Div",
+            Self::Curl => "Curl",
         }
     }
 
+    /// The name where the deflection comes from `source`.
+    pub fn name_from(self, source: ComSource) -> &'static str {
+        match (self, source) {
+            (Self::Com, ComSource::Segments(_)) => "DPC",
+            (Self::ComX, ComSource::Segments(_)) => "DPC x",
+            (Self::ComY, ComSource::Segments(_)) => "DPC y",
+            (Self::ComSize, ComSource::Segments(_)) => "|DPC|",
+            (Self::Phase, ComSource::Segments(_)) => "iDPC",
+            _ => self.name(),
+        }
+    }
+
+    /// Whether it is made of the deflection of the beam.
     pub fn is_com(self) -> bool {
-        matches!(self, Self::ComX | Self::ComY | Self::Com)
+        Self::DEFLECTION.contains(&self)
     }
 
     /// Which look it is drawn with.
     pub fn family(self) -> Family {
         match self {
-            Self::ComX | Self::ComY => Family::Signed,
-            Self::Com => Family::Magnitude,
+            Self::ComX | Self::ComY | Self::Divergence | Self::Curl => Family::Signed,
+            Self::ComSize => Family::Magnitude,
+            Self::Com => Family::Colour,
+            Self::Phase => Family::Phase,
             _ => Family::Image,
         }
     }
@@ -143,6 +182,9 @@ pub enum Family {
     Image,
     Signed,
     Magnitude,
+    /// Vectors.
+    Colour,
+    Phase,
     Pattern,
 }
 
@@ -152,6 +194,8 @@ pub struct Looks {
     pub image: Look,
     pub signed: Look,
     pub magnitude: Look,
+    pub colour: Look,
+    pub phase: Look,
     pub pattern: Look,
 }
 
@@ -161,6 +205,8 @@ impl Looks {
             Family::Image => &self.image,
             Family::Signed => &self.signed,
             Family::Magnitude => &self.magnitude,
+            Family::Colour => &self.colour,
+            Family::Phase => &self.phase,
             Family::Pattern => &self.pattern,
         }
     }
@@ -170,6 +216,8 @@ impl Looks {
             Family::Image => &mut self.image,
             Family::Signed => &mut self.signed,
             Family::Magnitude => &mut self.magnitude,
+            Family::Colour => &mut self.colour,
+            Family::Phase => &mut self.phase,
             Family::Pattern => &mut self.pattern,
         }
     }
@@ -178,7 +226,8 @@ impl Looks {
 impl Looks {
     /// Limits that are not locked go: they belong to another picture.
     pub fn forget_limits(&mut self) {
-        for look in [&mut self.image, &mut self.signed, &mut self.magnitude, &mut self.pattern] {
+        let Self { image, signed, magnitude, colour, phase, pattern } = self;
+        for look in [image, signed, magnitude, colour, phase, pattern] {
             look.limits = look.limits.filter(|_| look.locked);
         }
     }
@@ -191,6 +240,8 @@ impl Default for Looks {
             image: look(Scale::Linear, ColourMap::Grey),
             signed: look(Scale::Linear, ColourMap::RdBu),
             magnitude: look(Scale::Linear, ColourMap::Inferno),
+            colour: look(Scale::Linear, ColourMap::Wheel),
+            phase: look(Scale::Linear, ColourMap::Grey),
             pattern: look(Scale::Log, ColourMap::Inferno),
         }
     }
@@ -207,6 +258,110 @@ pub struct Look {
     /// Limits stay when another product is chosen.
     #[serde(default, skip_serializing_if = "is_default")]
     pub locked: bool,
+}
+
+/// How the deflection of the beam is measured, turned and integrated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Com {
+    pub source: ComSource,
+    pub about: About,
+    /// Only pixels at most so far from the disc's centre count, in radii of the disc; `None`: all. Segments always end
+    /// at the disc's edge unless this says otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub within: Option<f64>,
+    pub orientation: Orientation,
+    pub orientation_from: OrientationFrom,
+    pub integration: Integration,
+    /// Arrows over the image.
+    #[serde(skip_serializing_if = "is_default")]
+    pub arrows: bool,
+}
+
+/// From what the deflection is measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ComSource {
+    /// The centre of mass of all pixels.
+    #[default]
+    Pixels,
+    /// Differences between so many segments of a ring: differential phase contrast.
+    Segments(u8),
+}
+
+impl ComSource {
+    pub const ALL: [Self; 4] = [Self::Pixels, Self::Segments(4), Self::Segments(8), Self::Segments(16)];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Pixels => "Centre of mass",
+            Self::Segments(4) => "4 segments",
+            Self::Segments(8) => "8 segments",
+            Self::Segments(_) => "16 segments",
+        }
+    }
+}
+
+/// What counts as no deflection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum About {
+    /// The mean over the scan.
+    #[default]
+    Scan,
+    /// The centre of the bright-field disc.
+    Disc,
+    /// This place on the detector, px.
+    Centre([f64; 2]),
+}
+
+impl About {
+    pub const NAMES: [&'static str; 3] = ["Scan mean", "Disc centre", "Set centre"];
+
+    /// Its place in [`About::NAMES`].
+    pub fn place(self) -> usize {
+        match self {
+            Self::Scan => 0,
+            Self::Disc => 1,
+            Self::Centre(_) => 2,
+        }
+    }
+}
+
+/// Where the rotation between scan and detector comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OrientationFrom {
+    /// Nobody said anything: the detector is taken as it is.
+    #[default]
+    Assumed,
+    LeastCurl,
+    Entered,
+}
+
+impl OrientationFrom {
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Assumed => "assumed",
+            Self::LeastCurl => "least curl",
+            Self::Entered => "entered",
+        }
+    }
+}
+
+/// Scales that the user gives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Scales {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step_nm: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mrad_per_px: Option<f64>,
+    /// Semi-angle of the probe: with the disc's radius it gives the angle per pixel.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alpha_mrad: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub energy_ev: Option<f64>,
 }
 
 /// Magnification over the fitted view, and the data position in the middle; `None` is the centre.

@@ -92,6 +92,7 @@ impl App {
             (state.custom, state.disc, state.cursor, state.scan, state.inverted) = (None, None, None, None, false);
             (state.image_view, state.pattern_view) = (Zoom::default(), Zoom::default());
             (state.flip, state.exclude_hot) = (Flip::None, false);
+            (state.com, state.scales) = Default::default();
             state.looks.forget_limits();
             if state.product == Product::Custom {
                 state.product = Product::Bf;
@@ -159,7 +160,8 @@ impl App {
         }
         match set.keep(lane, answer) {
             Some(Want::Sums { product, .. }) => self.refresh(&[product]),
-            Some(Want::Moments(_)) => self.refresh(&[Product::ComX, Product::ComY, Product::Com]),
+            Some(Want::Moments { .. } | Want::Segments { .. }) => self.refresh(&Product::DEFLECTION),
+            Some(Want::Phase { .. }) => self.refresh(&[Product::Phase]),
             Some(Want::Pattern { .. }) => self.stale.pattern |= self.state.pattern == PatternOf::Cursor,
             Some(Want::Patterns(_)) => {
                 self.stale.pattern |= self.state.pattern != PatternOf::Cursor;

@@ -7,13 +7,13 @@ use super::{
     event::{Button, Effect, End, Entry, Event},
     notices,
     open_set::{Fit, OpenSet},
-    state::{Family, Look, Overlays, Product, ViewState, Zoom},
+    state::{ComSource, Family, Look, Overlays, Product, ViewState, Zoom},
     words,
 };
 use crate::{
     acquisition::Change,
     display::{Axis, Limits},
-    products::{DetectorShape, Disc},
+    products::{DetectorShape, Disc, Edges},
 };
 
 /// What is held by the pointer, and the view as it was before: `Esc` puts it back.
@@ -43,6 +43,8 @@ pub enum Held {
         limits: Limits,
         from: Option<f64>,
     },
+    /// The line in the curve of the angle.
+    Angle,
 }
 
 /// Motion of the pointer that `Shift` leaves.
@@ -62,6 +64,11 @@ impl App {
             Event::HoldLimit { panel, end } => self.hold_limit(panel, end),
             Event::DragLimit { position } => self.drag_limit(position),
             Event::NudgeLimit { panel, end, steps } => self.nudge_limit(panel, end, steps),
+            Event::HoldAngle => {
+                let before = Box::new(self.state.clone());
+                self.hold = Some(Hold { what: Held::Angle, before });
+            }
+            Event::DragAngle(angle) => self.set_angle(angle),
             Event::AutoRange(panel) => self.set_limits(panel, None),
             Event::SetScale(panel, scale) => self.change_look(panel, |look| look.scale = scale),
             Event::SetMap(panel, map) => self.change_look(panel, |look| look.map = map),
@@ -90,10 +97,25 @@ impl App {
             Command::Escape => self.escape(effects),
             Command::Product(product) => self.choose(product),
             Command::NextCom => self.choose(match self.state.product {
+                Product::Com => Product::ComX,
                 Product::ComX => Product::ComY,
-                Product::ComY => Product::Com,
-                _ => Product::ComX,
+                Product::ComY => Product::ComSize,
+                _ => Product::Com,
             }),
+            Command::NextPhase => self.choose(match self.state.product {
+                Product::Phase => Product::Divergence,
+                Product::Divergence => Product::Curl,
+                _ => Product::Phase,
+            }),
+            Command::FindRotation => self.find_rotation(),
+            Command::Transpose(transposed) => self.transpose(transposed),
+            Command::Source(place) => self.set_source(ComSource::ALL[place as usize % ComSource::ALL.len()]),
+            Command::About(place) => self.set_about(place),
+            Command::Edges(place) => {
+                self.state.com.integration.edges = Edges::ALL[place as usize % Edges::ALL.len()];
+                self.deflection_has_changed();
+            }
+            Command::Arrows(is_on) => self.state.com.arrows = is_on,
             Command::NextPattern => {
                 self.state.pattern = self.state.pattern.next();
                 self.stale.pattern = true;
@@ -166,8 +188,11 @@ impl App {
         let reading = self.stage() == super::Stage::Reading || self.opening.is_some();
         if let Some(hold) = self.hold.take() {
             let (flip, exclude_hot) = (self.state.flip, self.state.exclude_hot);
-            self.state = ViewState { flip, exclude_hot, ..*hold.before };
+            self.state = ViewState { flip, exclude_hot, ..*hold.before.clone() };
             self.stale = Stale { image: true, pattern: true, thumbs: self.stale.thumbs.clone() };
+            if matches!(hold.what, Held::Angle) {
+                self.deflection_has_changed();
+            }
         } else if !self.choice.is_empty() {
             self.choice.clear();
         } else if reading {
@@ -269,7 +294,7 @@ impl App {
                     *zoom = camera.panned(*zoom, by);
                 }
             }
-            Held::Limit { .. } => {}
+            Held::Limit { .. } | Held::Angle => {}
         }
     }
 
@@ -386,7 +411,7 @@ impl App {
     pub fn detector_units(&self) -> DetectorUnits {
         let set = self.set.as_ref();
         DetectorUnits {
-            mrad_per_px: set.and_then(|set| set.acquisition.calibration.detector_mrad_per_px),
+            mrad_per_px: set.and_then(|set| set.measures(&self.state).mrad_per_px),
             alpha_px: self.state.disc.map(|disc| disc.radius),
         }
     }
@@ -417,8 +442,34 @@ impl App {
             Entry::CentreX => entry::position_px(text).map(|col| self.centre_on(None, Some(col))),
             Entry::CentreY => entry::position_px(text).map(|row| self.centre_on(Some(row), None)),
             Entry::ScanShape => entry::scan(text).map(|scan| self.set_scan(scan, effects)),
+            Entry::Step | Entry::MradPerPx | Entry::Alpha | Entry::Energy => self.enter_scale(field, text),
+            Entry::Angle
+            | Entry::Within
+            | Entry::ComX
+            | Entry::ComY
+            | Entry::HighPass
+            | Entry::Regularisation => self.enter_deflection(field, text),
         };
         self.wrong_entry = taken.err().map(|why| (field, why));
+    }
+
+    /// Nothing typed: as the files say.
+    fn enter_scale(&mut self, field: Entry, text: &str) -> Result<(), String> {
+        let scales = &mut self.state.scales;
+        match field {
+            Entry::Step => {
+                let units = [("nm", 1.0), ("pm", 1e-3), ("å", 0.1), ("a", 0.1), ("µm", 1e3), ("μm", 1e3), ("um", 1e3)];
+                scales.step_nm = entry::positive(text, &units)?;
+            }
+            Entry::MradPerPx => {
+                scales.mrad_per_px = entry::positive(text, &[("mrad/px", 1.0), ("mrad", 1.0), ("rad/px", 1e3)])?;
+                scales.alpha_mrad = None;
+            }
+            Entry::Alpha => scales.alpha_mrad = entry::positive(text, &[("mrad", 1.0), ("rad", 1e3)])?,
+            _ => scales.energy_ev = entry::positive(text, &[("kev", 1e3), ("kv", 1e3), ("ev", 1.0), ("v", 1.0)])?,
+        }
+        self.deflection_has_changed();
+        Ok(())
     }
 
     fn enter_limit(&mut self, panel: Panel, low: Option<f64>, high: Option<f64>) -> Result<(), String> {

@@ -25,9 +25,8 @@ const IDS: [[&str; 4]; 2] = [
 impl Foot {
     pub fn new(dom: &Dom, panel: Panel) -> Result<Self, JsValue> {
         let curve: Element = dom.by_id(&format!("curve-{}", panel.id()))?;
-        let [_, _, scale, map] = IDS[panel as usize];
+        let [_, _, scale, _] = IDS[panel as usize];
         fill(dom, scale, Scale::ALL.map(Scale::name).as_slice())?;
-        fill(dom, map, ColourMap::ALL.map(ColourMap::name).as_slice())?;
         Ok(Self {
             path: part(&curve, "path")?,
             bar: part(&curve, "canvas")?,
@@ -40,6 +39,10 @@ impl Foot {
         let [low, high, scale, map] = IDS[panel as usize];
         let look = app.state.looks.of(app.family(panel));
         dom.value(scale, look.scale.name());
+        let is_wheel = look.map == ColourMap::Wheel;
+        let maps = if is_wheel { &[ColourMap::Wheel] } else { ColourMap::ALL.as_slice() };
+        let options: String = maps.iter().map(|map| format!("<option>{}</option>", map.name())).collect();
+        dom.html(map, &options);
         dom.value(map, look.map.name());
         let Some(shown) = app.shown(panel) else { return };
         let texts = [app.limit(panel, shown.limits.low), app.limit(panel, shown.limits.high)];
@@ -59,8 +62,8 @@ impl Foot {
             set(grip, "aria-valuemin", "0");
             set(grip, "aria-valuemax", "100");
             set(grip, "aria-valuenow", &format!("{percent:.0}"));
-            let unit = if shown.field.counts { " counts" } else { "" };
-            set(grip, "aria-valuetext", &format!("{text}{unit}"));
+            let unit = if shown.field.counts { "counts" } else { shown.field.unit.as_str() };
+            set(grip, "aria-valuetext", format!("{text} {unit}").trim_end());
         }
     }
 }

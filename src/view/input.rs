@@ -49,10 +49,21 @@ pub fn listen(shell: &Rc<Shell>) -> Result<(), JsValue> {
         ("centre-x", Entry::CentreX),
         ("centre-y", Entry::CentreY),
         ("scan-shape", Entry::ScanShape),
+        ("com-angle", Entry::Angle),
+        ("com-within", Entry::Within),
+        ("com-x", Entry::ComX),
+        ("com-y", Entry::ComY),
+        ("high-pass", Entry::HighPass),
+        ("regularisation", Entry::Regularisation),
+        ("scale-step", Entry::Step),
+        ("scale-angle", Entry::MradPerPx),
+        ("scale-alpha", Entry::Alpha),
+        ("scale-energy", Entry::Energy),
     ] {
         field(shell, id, entry)?;
     }
     choices(shell)?;
+    super::deflection::listen(shell)?;
     let of: HtmlSelectElement = shell.by_id("pattern-of")?;
     on(shell, &of.clone(), "change", move |shell, _: web_sys::Event| {
         if let Some(of) = PatternOf::ALL.into_iter().find(|choice| choice.name() == of.value()) {
@@ -108,6 +119,10 @@ fn typing(shell: &Rc<Shell>) -> Result<(), JsValue> {
         }
         if inside("[role=radiogroup]") && key.starts_with("Arrow") {
             next_radio(target.as_ref(), matches!(key.as_str(), "ArrowRight" | "ArrowDown"));
+            event.prevent_default();
+            return;
+        }
+        if inside("#curl-plot") && super::deflection::nudge(shell, &event) {
             event.prevent_default();
             return;
         }
@@ -319,9 +334,12 @@ fn choices(shell: &Rc<Shell>) -> Result<(), JsValue> {
     let command = |id: &str, place: u32| match id {
         "channel" => Some(Command::Channel(place)),
         "axes" => Some(Command::Axes(place)),
+        "com-source" => Some(Command::Source(place)),
+        "com-about" => Some(Command::About(place)),
+        "edges" => Some(Command::Edges(place)),
         _ => Flip::ALL.get(place as usize).copied().map(Command::Flip),
     };
-    for id in ["channel", "axes", "flip"] {
+    for id in ["channel", "axes", "flip", "com-source", "com-about", "edges"] {
         let select: HtmlSelectElement = shell.by_id(id)?;
         on(shell, &select.clone(), "change", move |shell, _: web_sys::Event| {
             if let Some(command) = select.value().parse().ok().and_then(|place| command(id, place)) {
@@ -329,10 +347,18 @@ fn choices(shell: &Rc<Shell>) -> Result<(), JsValue> {
             }
         })?;
     }
-    let hot: HtmlInputElement = shell.by_id("exclude-hot")?;
-    on(shell, &hot.clone(), "change", move |shell, _: web_sys::Event| {
-        shell.send(Event::Do(Command::ExcludeHot(hot.checked())));
-    })
+    let switches: [(&str, fn(bool) -> Command); 3] = [
+        ("exclude-hot", Command::ExcludeHot),
+        ("com-transposed", Command::Transpose),
+        ("com-arrows", Command::Arrows),
+    ];
+    for (id, command) in switches {
+        let switch: HtmlInputElement = shell.by_id(id)?;
+        on(shell, &switch.clone(), "change", move |shell, _: web_sys::Event| {
+            shell.send(Event::Do(command(switch.checked())));
+        })?;
+    }
+    Ok(())
 }
 
 /// A field: taken with Enter or when it is left; Escape puts back what was there. The wheel steps numbers.
@@ -361,12 +387,24 @@ fn field(shell: &Rc<Shell>, id: &str, entry: Entry) -> Result<(), JsValue> {
     })?;
     let focused = input.clone();
     on(shell, &input, "focus", move |_, _: web_sys::Event| focused.select())?;
-    if matches!(entry, Entry::ScanShape | Entry::Low(_) | Entry::High(_)) {
+    let has_steps = matches!(
+        entry,
+        Entry::Inner
+            | Entry::Outer
+            | Entry::Width
+            | Entry::Height
+            | Entry::CentreX
+            | Entry::CentreY
+            | Entry::Angle
+            | Entry::ComX
+            | Entry::ComY
+    );
+    if !has_steps {
         return Ok(());
     }
     let turned = input.clone();
     on(shell, &input, "wheel", move |shell, event: WheelEvent| {
-        let number: Option<f64> = turned.value().trim().parse().ok();
+        let number: Option<f64> = turned.value().trim().replace('−', "-").trim_end_matches('°').parse().ok();
         if let Some(number) = number.filter(|_| shell.has_focus(&turned)) {
             event.prevent_default();
             let step = if event.shift_key() { 0.1 } else { 1.0 };

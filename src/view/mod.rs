@@ -3,6 +3,7 @@
 //! Structure and words that never change are in `index.html`; everything here fills its places by id.
 
 mod datasets;
+mod deflection;
 mod dom;
 mod files;
 mod foot;
@@ -15,6 +16,7 @@ mod shelf;
 mod shell;
 mod side;
 mod theme;
+mod wheel;
 
 pub use shell::{Automation, Shell, start};
 
@@ -79,7 +81,11 @@ impl Page {
     pub fn draw(&mut self, app: &App, now_ms: f64) -> bool {
         let stage = app.stage();
         self.dom.attribute(&self.dom.body, "body", "data-stage", stage.name());
-        let kind = if app.state.product.is_com() { "com" } else { "sum" };
+        let kind = match app.state.product {
+            Product::Phase => "phase",
+            product if product.is_com() => "com",
+            _ => "sum",
+        };
         self.dom.attribute(&self.dom.body, "body", "data-product", kind);
         side::draw(&self.dom, app);
         datasets::update(&self.dom, app);
@@ -105,6 +111,7 @@ impl Page {
             self.dom.text(id, &plate);
             self.dom.html(["over-image", "over-pattern"][place], &overlay::svg(app, panel));
         }
+        wheel::draw(&self.dom, app);
         if changed {
             (self.labels.changed_ms, self.labels.pending) = (now_ms, true);
         }
@@ -116,7 +123,7 @@ impl Page {
             dom.text("set-name", &set.acquisition.name);
         }
         dom.text("set-what", &app.set_line());
-        dom.text("name-image", app.state.product.name());
+        dom.text("name-image", app.state.product.name_from(app.state.com.source));
         dom.text("what-image", &app.product_line());
         dom.text("what-pattern", &app.pattern_line());
         dom.value("pattern-of", app.state.pattern.name());
@@ -181,11 +188,11 @@ fn label(app: &App, panel: Panel) -> String {
     let what = match panel {
         Panel::Image => {
             let com = if app.state.product.is_com() { " map" } else { " image" };
-            format!("{}{com}, {}", app.state.product.name(), words::shape(set.shape()))
+            format!("{}{com}, {}", app.state.product.name_from(app.state.com.source), words::shape(set.shape()))
         }
         Panel::Pattern => format!("{}, {}", app.state.pattern.name(), app.pattern_line()),
     };
-    let unit = if app.state.product.is_com() && panel == Panel::Image { "px" } else { "counts" };
+    let unit = if field.unit.is_empty() && !app.state.product.is_com() { "counts" } else { &field.unit };
     format!(
         "{what}, range {low} to {high} {unit}, mean {}, {} values, {}",
         crate::display::value(mean),
@@ -197,7 +204,7 @@ fn label(app: &App, panel: Panel) -> String {
 /// The button of a product on the shelf.
 fn product_button(place: usize, product: Product) -> String {
     format!(
-        "<button type=\"button\" role=\"radio\" data-do=\"product {place}\" aria-checked=\"false\"><canvas width=\"1\" height=\"1\"></canvas>{}</button>",
+        "<button type=\"button\" role=\"radio\" data-do=\"product {place}\" aria-checked=\"false\"><canvas width=\"1\" height=\"1\"></canvas><span>{}</span></button>",
         product.name()
     )
 }

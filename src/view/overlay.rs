@@ -9,6 +9,7 @@ use crate::{
         detector::{centre_of, knobs},
         user::Held,
     },
+    display::Cell,
     products::DetectorShape,
 };
 
@@ -20,8 +21,8 @@ const HALO: f64 = 2.6 * LINE;
 pub fn svg(app: &App, panel: Panel) -> String {
     let Some(camera) = app.camera(panel).filter(|_| app.state.overlays.0) else { return String::new() };
     match panel {
-        Panel::Image => cursor(app, &camera),
-        Panel::Pattern => detector(app, &camera),
+        Panel::Image => arrows(app, &camera) + &cursor(app, &camera),
+        Panel::Pattern => detector(app, &camera) + &deflection(app, &camera),
     }
 }
 
@@ -37,6 +38,62 @@ fn cursor(app: &App, camera: &Camera) -> String {
         let _ = write!(path, "M{} {}L{} {}", x + dx * near, y + dy * near, x + dx * far, y + dy * far);
     }
     twice(&path, "scan", LINE)
+}
+
+/// How many arrows lie along the longer side.
+const ARROWS: u32 = 24;
+
+/// The mean deflection of each box as an arrow; the longest fill their boxes.
+fn arrows(app: &App, camera: &Camera) -> String {
+    let shown = app.image.as_ref().filter(|shown| app.state.com.arrows && !shown.field.direction.is_empty());
+    let Some(shown) = shown else { return String::new() };
+    let boxes = shown.field.box_averaged(ARROWS);
+    let step = f64::from(shown.field.cols.max(shown.field.rows)) / f64::from(boxes.cols.max(boxes.rows)).max(1.0);
+    let longest = boxes.known().fold(f64::MIN_POSITIVE, f64::max);
+    let mut path = String::new();
+    for (at, (length, cell)) in boxes.values.iter().zip(&boxes.cells).enumerate() {
+        let (row, col) = (at as u32 / boxes.cols, at as u32 % boxes.cols);
+        let direction = boxes.direction.get(at).map_or(0.0, |angle| f64::from(*angle));
+        let [x, y] = camera.to_screen([(f64::from(col) + 0.5) * step, (f64::from(row) + 0.5) * step]);
+        let size = 0.9 * step * camera.scale * length / longest;
+        if *cell != Cell::Value || size < 1.5 {
+            continue;
+        }
+        let (sin, cos) = direction.sin_cos();
+        let tip = [x + cos * size / 2.0, y + sin * size / 2.0];
+        let _ = write!(path, "M{} {}L{} {}", x - cos * size / 2.0, y - sin * size / 2.0, tip[0], tip[1]);
+        let head = (size * 0.35).min(5.0);
+        for turn in [2.6, -2.6] {
+            let (sin, cos) = (direction + turn).sin_cos();
+            let _ = write!(path, "M{} {}L{} {}", tip[0], tip[1], tip[0] + cos * head, tip[1] + sin * head);
+        }
+    }
+    twice(&path, "later", 1.0)
+}
+
+/// Where pixels count for the deflection, the segments, and the shift under the cursor.
+fn deflection(app: &App, camera: &Camera) -> String {
+    let at = |[row, col]: [f64; 2]| camera.to_screen([col + 0.5, row + 0.5]);
+    let mut svg = String::new();
+    if let Some((centre, radius, segments)) = app.com_circle() {
+        let mut path = outline(&DetectorShape::Disc { centre, inner: 0.0, outer: radius }, camera);
+        for segment in 0..segments {
+            let degrees = 360.0 / f64::from(segments) * (f64::from(segment) + 0.5);
+            let ([x, y], [to_x, to_y]) = (at(centre), at(polar(centre, radius, degrees)));
+            let _ = write!(path, "M{x} {y}L{to_x} {to_y}");
+        }
+        svg += &twice(&path, "det", LINE);
+    }
+    if let Some((from, to, _)) = app.com_shift() {
+        let ([x, y], [to_x, to_y]) = (at(from), at(to));
+        svg += &twice(&format!("M{x} {y}L{to_x} {to_y}M{} {y}h9M{x} {}v9", x - 4.5, y - 4.5), "det", LINE);
+        let _ = write!(
+            svg,
+            "<circle class=\"halo\" cx=\"{to_x}\" cy=\"{to_y}\" r=\"4\" stroke-width=\"3\"/>\
+             <circle class=\"det knob\" cx=\"{to_x}\" cy=\"{to_y}\" r=\"3\" stroke-width=\"2\"/>"
+        );
+    }
+    svg
 }
 
 fn detector(app: &App, camera: &Camera) -> String {

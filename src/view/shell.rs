@@ -21,6 +21,7 @@ use crate::{
     display::Cell as Pixel,
     engine::{Engine, Frames},
     load::SourceKind,
+    products::integrate,
     session::Session,
 };
 
@@ -365,9 +366,36 @@ async fn answer(engine: &Engine, ask: Ask) -> Result<Answer> {
     Ok(match ask {
         Ask::Sums(product, pixels) => Answer::Sums(product, engine.virtual_image(&pixels).await?),
         Ask::Moments(pixels) => Answer::Moments(engine.moments(&pixels).await?),
+        Ask::Segments(all) => {
+            let mut sums = Vec::with_capacity(all.len());
+            for pixels in &all {
+                sums.push(engine.virtual_image(pixels).await?);
+            }
+            Answer::Segments(sums)
+        }
+        Ask::Phase(field, how) => Answer::Phase(integrate(&field, how, &Pace::default().rest()).await),
         Ask::Pattern(frame) => Answer::Pattern(frame, engine.pattern(frame).await?),
         Ask::Patterns => Answer::Patterns(engine.sum_pattern(&Frames::All).await?),
     })
+}
+
+/// Gives the thread back to the page when a slice of work has taken long enough.
+#[derive(Default)]
+struct Pace(Rc<Cell<f64>>);
+
+/// A slice of work leaves the page half of a frame.
+const SLICE_MS: f64 = 8.0;
+
+impl Pace {
+    fn rest(self) -> impl AsyncFn() {
+        self.0.set(crate::load::now_ms());
+        async move || {
+            if crate::load::now_ms() - self.0.get() > SLICE_MS {
+                gloo_timers::future::TimeoutFuture::new(0).await;
+                self.0.set(crate::load::now_ms());
+            }
+        }
+    }
 }
 
 /// The view as automation sees it: plain JSON in and out.

@@ -1,6 +1,9 @@
 //! The sidebar's cards, the messages, and what stands in the left square while no set is open.
 
-use super::dom::{Dom, escaped};
+use super::{
+    deflection,
+    dom::{Dom, escaped},
+};
 use crate::{
     Error, Kind,
     acquisition::{Acquisition, AxisOrder, counted, sides},
@@ -11,7 +14,7 @@ use crate::{
         notices,
         words::{self, Row, Tone},
     },
-    display::{bytes, count},
+    display::{bytes, count, value},
     products::{DetectorShape, Flip},
 };
 
@@ -39,8 +42,8 @@ pub fn draw(dom: &Dom, app: &App) {
 fn draw_set(dom: &Dom, app: &App) {
     dom.html("reading", &rows(&app.reading_rows()));
     dom.html("set", &rows(&app.set_rows()));
-    dom.html("calibration", &rows(&app.calibration_rows()));
-    dom.html("com", &rows(&app.com_rows()));
+    deflection::draw(dom, app);
+    draw_scales(dom, app);
     dom.html("disc", &disc(app));
     dom.html("scan-chips", &chips(app));
     if let Some(set) = &app.set {
@@ -52,12 +55,39 @@ fn draw_set(dom: &Dom, app: &App) {
     class(dom, "scan-why", wrong_scan.is_some());
     draw_choices(dom, app);
     draw_fields(dom, app);
-    let wrong_field = app.wrong_entry.as_ref().filter(|(entry, _)| *entry != Entry::ScanShape);
-    dom.text("field-why", wrong_field.map_or("", |(_, why)| why));
-    class(dom, "field-why", true);
+    for (id, entries) in [
+        ("field-why", DETECTOR_ENTRIES.as_slice()),
+        ("com-why", &[Entry::Within, Entry::ComX, Entry::ComY]),
+        ("integral-why", &[Entry::HighPass, Entry::Regularisation]),
+    ] {
+        let wrong = app.wrong_entry.as_ref().filter(|(entry, _)| entries.contains(entry));
+        dom.text(id, wrong.map_or("", |(_, why)| why));
+        class(dom, id, true);
+    }
 }
 
-fn class(dom: &Dom, id: &str, is_wrong: bool) {
+const DETECTOR_ENTRIES: [Entry; 6] =
+    [Entry::Inner, Entry::Outer, Entry::Width, Entry::Height, Entry::CentreX, Entry::CentreY];
+
+/// The scales' fields, in their usual units, and where each comes from.
+fn draw_scales(dom: &Dom, app: &App) {
+    let measures = app.measures();
+    let alpha = app.state.scales.alpha_mrad.or_else(|| Some(measures.mrad_per_px? * app.state.disc?.radius));
+    let mut wrong = None;
+    for (id, entry, scale) in [
+        ("scale-step", Entry::Step, measures.step_nm),
+        ("scale-angle", Entry::MradPerPx, measures.mrad_per_px),
+        ("scale-alpha", Entry::Alpha, alpha),
+        ("scale-energy", Entry::Energy, measures.energy_ev.map(|ev| ev / 1e3)),
+    ] {
+        field(dom, app, id, entry, &scale.map(value).unwrap_or_default());
+        wrong = wrong.or(app.wrong_entry.as_ref().filter(|(other, _)| *other == entry).map(|(_, why)| why.clone()));
+    }
+    class(dom, "scale-why", wrong.is_some());
+    dom.text("scale-why", &wrong.unwrap_or_else(|| app.calibration_words()));
+}
+
+pub(super) fn class(dom: &Dom, id: &str, is_wrong: bool) {
     if let Some(element) = dom.find(id) {
         dom.attribute(&element, id, "class", if is_wrong { "why wrong" } else { "why" });
     }
@@ -84,7 +114,7 @@ fn draw_choices(dom: &Dom, app: &App) {
 }
 
 /// The options of a menu, by number, and which one holds.
-fn pick<'a>(dom: &Dom, id: &str, names: impl Iterator<Item = &'a str>, chosen: usize) {
+pub(super) fn pick<'a>(dom: &Dom, id: &str, names: impl Iterator<Item = &'a str>, chosen: usize) {
     let option = |(place, name)| format!("<option value=\"{place}\">{}</option>", escaped(name));
     dom.html(id, &names.enumerate().map(option).collect::<String>());
     dom.value(id, &chosen.to_string());
@@ -142,7 +172,7 @@ fn draw_fields(dom: &Dom, app: &App) {
 }
 
 /// A field keeps a wrong entry, marked.
-fn field(dom: &Dom, app: &App, id: &str, entry: Entry, value: &str) {
+pub(super) fn field(dom: &Dom, app: &App, id: &str, entry: Entry, value: &str) {
     let is_wrong = app.wrong_entry.as_ref().is_some_and(|(wrong, _)| *wrong == entry);
     if let Some(element) = dom.find(id) {
         dom.attribute(&element, id, "aria-invalid", if is_wrong { "true" } else { "false" });
@@ -152,7 +182,7 @@ fn field(dom: &Dom, app: &App, id: &str, entry: Entry, value: &str) {
     }
 }
 
-fn rows(rows: &[Row]) -> String {
+pub(super) fn rows(rows: &[Row]) -> String {
     rows.iter()
         .map(|row| {
             let class = match row.tone {

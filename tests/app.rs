@@ -94,7 +94,8 @@ impl Bench {
                 let state = if (frame as usize) < self.decoded { FrameState::Valid } else { FrameState::Unread };
                 Answer::Pattern(frame, Pattern { pixels: vec![1; 1024], state })
             }
-            Ask::Patterns => {
+            Ask::Spectrum { values, .. } => Answer::Spectrum(values.to_vec()),
+            Ask::Patterns(_) => {
                 let mut patterns = bright_disc(self.disc, self.decoded as u32);
                 self.hot.into_iter().for_each(|hot| patterns.sum[hot as usize] = 1_000_000);
                 Answer::Patterns(patterns)
@@ -123,7 +124,7 @@ impl Bench {
 /// An app whose views are 320 px wide.
 fn sized_app() -> App {
     let mut app = App::default();
-    app.side = 320.0;
+    app.sides = [320.0; 2];
     app
 }
 
@@ -133,6 +134,7 @@ fn acquisition() -> Acquisition {
         dataset: "/entry/data/data".into(),
         files: vec![],
         files_missing: vec![],
+        parts: vec![],
         files_linked: 0,
         dtype: Dtype::U16,
         stored: Stored::default(),
@@ -333,11 +335,11 @@ fn a_refused_question_is_told_and_not_asked_again() {
     let mut bench = Bench::open();
     bench.decoded = FRAMES;
     bench.send(Event::FirstBatch);
-    let place = bench.asked.iter().position(|(_, _, ask)| *ask == Ask::Patterns).expect("the disc is looked for");
+    let place = bench.asked.iter().position(|(_, _, ask)| matches!(ask, Ask::Patterns(_))).expect("the disc is looked for");
     let (set_id, lane, _) = bench.asked.remove(place);
     let refused = Error::new(Kind::Gpu, "device_lost", "The GPU was lost");
     bench.send(Event::Answered { set_id, lane, answer: Err(refused), states: vec![], faults: vec![], ms: 0.0 });
-    assert!(bench.asked.iter().all(|(_, _, ask)| *ask != Ask::Patterns));
+    assert!(bench.asked.iter().all(|(_, _, ask)| !matches!(ask, Ask::Patterns(_))));
     assert_eq!(bench.app.messages[0].error.key, "device_lost");
     bench.answer_all();
 }
@@ -531,4 +533,227 @@ fn another_channel_keeps_the_view_and_another_order_of_axes_does_not() {
     assert!(matches!(bench.other.last(), Some(Effect::Reopen(Change::Axes(order))) if *order == orders[2]));
     bench.send(Event::Metadata(Rc::new(with_choices)));
     assert_eq!(bench.app.state.disc, None);
+}
+
+// ---- undo, deflection, scales, exports ----
+
+#[test]
+fn a_drag_is_one_step_of_undo_and_keys_in_a_row_are_one_too() {
+    let mut bench = Bench::loaded();
+    let before = bench.app.state.clone();
+    bench.send(Event::Press { panel: Panel::Pattern, at: [165.0, 165.0], button: Button::Main, reach: 12.0 });
+    for x in [175.0, 185.0, 195.0] {
+        bench.send(Event::Drag { at: [x, 165.0], fine: false, constrained: false });
+    }
+    bench.send(Event::Release);
+    bench.answer_all();
+    let dragged = bench.app.state.clone();
+    assert_ne!(dragged, before);
+    // Four presses within a second each, one after a rest.
+    for rest in [0.0, 100.0, 100.0, 100.0, 5000.0] {
+        let now = bench.now_ms.get() + rest;
+        bench.now_ms.set(now);
+        bench.app.update(now, Event::Step(Command::Grow(1), 1.0));
+    }
+    bench.send(Event::Do(Command::Undo));
+    bench.send(Event::Do(Command::Undo));
+    assert_eq!(bench.app.state, dragged);
+    bench.send(Event::Do(Command::Undo));
+    assert_eq!(bench.app.state, before);
+    assert!(!bench.app.can_undo() && bench.app.can_redo());
+    bench.send(Event::Do(Command::Redo));
+    assert_eq!(bench.app.state, dragged);
+    bench.send(Event::Do(Command::Invert));
+    assert!(!bench.app.can_redo(), "a new step ends what could be done again");
+}
+
+#[test]
+fn escape_leaves_no_step_of_undo() {
+    let mut bench = Bench::loaded();
+    bench.send(Event::Press { panel: Panel::Pattern, at: [165.0, 165.0], button: Button::Main, reach: 12.0 });
+    bench.send(Event::Drag { at: [205.0, 165.0], fine: false, constrained: false });
+    bench.send(Event::Do(Command::Escape));
+    assert!(!bench.app.can_undo());
+}
+
+#[test]
+fn what_the_machine_finds_is_no_step_of_undo_and_stays_after_one() {
+    let mut bench = Bench::loaded();
+    assert!(bench.app.state.disc.is_some() && !bench.app.can_undo());
+    bench.send(Event::Do(Command::Product(Product::Adf)));
+    bench.send(Event::Do(Command::Undo));
+    assert!(bench.app.state.disc.is_some() && bench.app.state.product == Product::Bf);
+}
+
+/// The picture of `product`, once everything is answered.
+fn picture(bench: &mut Bench, product: Product) -> planescope::display::Field {
+    bench.send(Event::Do(Command::Product(product)));
+    bench.answer_all();
+    bench.app.frame(1e9);
+    bench.app.image.as_ref().expect("a picture").field.clone()
+}
+
+#[test]
+fn the_deflection_is_turned_about_its_reference_and_told_in_its_unit() {
+    let mut bench = Bench::loaded();
+    // Every pattern answers row = column = 1, frame 0 nothing.
+    let x = picture(&mut bench, Product::ComX);
+    assert!(x.unit == "px" && x.known().all(|shift| shift == 0.0), "about the scan mean");
+    bench.send(Event::Do(Command::About(2)));
+    bench.send(Event::Enter(Entry::ComX, "0".into()));
+    bench.send(Event::Enter(Entry::ComY, "0".into()));
+    bench.send(Event::Enter(Entry::Angle, "45°".into()));
+    let (x, y) = (picture(&mut bench, Product::ComX), picture(&mut bench, Product::ComY));
+    assert!(x.known().all(|shift| shift.abs() < 1e-12) && y.known().all(|shift| (shift - 2f64.sqrt()).abs() < 1e-12));
+    assert_eq!(x.known().count(), FRAMES - 1, "a pattern without counts has no deflection");
+    bench.send(Event::Enter(Entry::MradPerPx, "0.5".into()));
+    let colour = picture(&mut bench, Product::Com);
+    assert_eq!((colour.unit.as_str(), colour.direction.len()), ("mrad", FRAMES));
+    assert!(colour.known().all(|size| (size - 0.5f64.sqrt()).abs() < 1e-12));
+    assert!((colour.direction[5] - std::f32::consts::FRAC_PI_2).abs() < 1e-6);
+}
+
+#[test]
+fn the_phase_is_asked_once_its_source_is_here_and_again_when_a_setting_changes() {
+    let mut bench = Bench::loaded();
+    bench.send(Event::Do(Command::Product(Product::Phase)));
+    bench.answer_all();
+    let asked = |bench: &Bench| bench.images_asked().into_iter().filter(|ask| matches!(ask, Ask::Phase(..))).count();
+    bench.send(Event::Enter(Entry::HighPass, "12 px".into()));
+    let Some(Ask::Phase(_, how)) = bench.images_asked().first().copied().cloned() else { panic!("not asked") };
+    assert_eq!((how.high_pass, asked(&bench)), (12.0, 1));
+    bench.answer_all();
+    bench.send(Event::Enter(Entry::HighPass, "12".into()));
+    assert_eq!(asked(&bench), 0, "the same again");
+    bench.send(Event::Enter(Entry::HighPass, "3 mrad".into()));
+    assert!(bench.app.wrong_entry.is_some());
+}
+
+#[test]
+fn segments_are_asked_for_within_the_disc_and_share_it() {
+    let mut bench = Bench::loaded();
+    bench.send(Event::Do(Command::Product(Product::ComX)));
+    bench.send(Event::Do(Command::Source(1)));
+    let Some(Ask::Segments(all)) = bench.images_asked().first().copied().cloned() else { panic!("not asked") };
+    let pixels: u32 = all.iter().map(PixelSet::count).sum();
+    let disc = bench.app.state.disc.expect("found");
+    let inside = DetectorShape::Disc { centre: disc.centre, inner: 0.0, outer: disc.radius }.pixels(DETECTOR);
+    let at_centre = u32::from(disc.centre.iter().all(|at| at.fract() == 0.0));
+    assert_eq!((all.len(), pixels), (4, inside.count() - at_centre));
+    let field = picture(&mut bench, Product::ComX);
+    assert_eq!((field.unit.as_str(), bench.app.state.product.name_from(bench.app.state.com.source)), ("", "DPC x"));
+}
+
+#[test]
+fn an_entered_scale_replaces_the_files_and_nothing_typed_brings_it_back() {
+    let mut bench = Bench::loaded();
+    let file = bench.app.measures();
+    bench.send(Event::Enter(Entry::Step, "1.5 Å".into()));
+    assert!(bench.app.measures().step_nm.is_some_and(|nm| (nm - 0.15).abs() < 1e-12));
+    bench.send(Event::Enter(Entry::Alpha, "21".into()));
+    let radius = bench.app.state.disc.expect("found").radius;
+    assert!(bench.app.measures().mrad_per_px.is_some_and(|mrad| (mrad * radius - 21.0).abs() < 1e-9));
+    bench.send(Event::Enter(Entry::Energy, "300 kV".into()));
+    assert_eq!(bench.app.measures().energy_ev, Some(300e3));
+    for entry in [Entry::Step, Entry::Alpha, Entry::Energy] {
+        bench.send(Event::Enter(entry, String::new()));
+    }
+    assert_eq!(bench.app.measures(), file);
+    bench.send(Event::Enter(Entry::Step, "-2".into()));
+    assert!(bench.app.wrong_entry.is_some() && bench.app.measures() == file);
+}
+
+#[test]
+fn percentiles_are_typed_into_the_limits_and_a_gamma_chooses_its_scale() {
+    let mut bench = Bench::loaded();
+    let field = picture(&mut bench, Product::Sum);
+    bench.send(Event::Enter(Entry::Low(Panel::Image), "25 %".into()));
+    bench.send(Event::Enter(Entry::High(Panel::Image), "50%".into()));
+    bench.app.frame(1e9);
+    let limits = bench.app.image.as_ref().expect("a picture").limits;
+    let mut sorted: Vec<f64> = field.known().collect();
+    sorted.sort_by(f64::total_cmp);
+    assert_eq!((limits.low, limits.high), (sorted[4], sorted[9]));
+    bench.send(Event::Enter(Entry::High(Panel::Image), "20 %".into()));
+    assert!(bench.app.wrong_entry.is_some(), "the low limit is at 25 %");
+    bench.send(Event::Enter(Entry::Gamma(Panel::Image), "0.7".into()));
+    assert_eq!(bench.app.state.looks.image.gamma, 0.7);
+    bench.send(Event::Do(Command::Reset));
+    assert_eq!(bench.app.state.looks.image.percentiles, None);
+}
+
+#[test]
+fn a_session_is_restored_and_says_when_files_differ() {
+    use planescope::acquisition::UsedFile;
+    let set = |len_bytes| {
+        let file = UsedFile { name: "au_master.h5".into(), len_bytes, len_announced: None, picked: 0 };
+        Acquisition { files: vec![file], ..acquisition() }
+    };
+    let mut bench = Bench::open();
+    bench.send(Event::Metadata(Rc::new(set(1000))));
+    bench = bench.read();
+    bench.send(Event::Do(Command::Product(Product::Adf)));
+    bench.send(Event::Enter(Entry::Angle, "-12.4".into()));
+    let saved = bench.app.state.clone();
+    let file = bench.app.session_file().expect("a set is open");
+    assert_eq!(file.name, "au_adf.planescope.json");
+    let text = String::from_utf8(file.bytes).expect("JSON");
+    let session = || Event::Session { name: "s.json".into(), text: text.clone() };
+
+    bench.send(Event::Do(Command::Product(Product::Sum)));
+    bench.send(session());
+    assert_eq!(bench.app.state, saved, "the files are open");
+
+    let mut later = Bench::open();
+    later.app = sized_app();
+    later.send(session());
+    assert_eq!(later.app.messages[0].error.key, "session_waits");
+    later.send(Event::Opening { files: 1 });
+    later.send(Event::Metadata(Rc::new(set(1000))));
+    assert_eq!(later.app.state, saved);
+    assert!(later.app.messages.is_empty(), "the files are the same");
+
+    let mut other = Bench::open();
+    other.app = sized_app();
+    other.send(session());
+    other.send(Event::Opening { files: 1 });
+    other.send(Event::Metadata(Rc::new(set(999))));
+    let message = &other.app.messages[0].error;
+    assert_eq!((&*message.key, other.app.state == saved), ("session_differs", true));
+    assert!(message.found.contains("au_master.h5 has"), "{}", message.found);
+
+    other.send(Event::Session { name: "s.json".into(), text: "{}".into() });
+    assert!(other.app.messages.iter().any(|message| message.error.key == "bad_session"));
+}
+
+#[test]
+fn the_exported_numbers_are_those_that_are_shown() {
+    use planescope::app::exports::Format;
+    let mut bench = Bench::loaded();
+    let field = picture(&mut bench, Product::Adf);
+    let npy = bench.app.exported(Format::Npy, Panel::Image).expect("a picture");
+    assert_eq!((npy.name.as_str(), npy.bytes.len()), ("au_adf.npy", 128 + 8 * FRAMES));
+    let numbers: Vec<i64> = npy.bytes[128..].chunks(8).map(|n| i64::from_le_bytes(n.try_into().expect("8"))).collect();
+    assert!(numbers.iter().zip(&field.values).all(|(a, b)| *a as f64 == *b) && numbers[19] > 0);
+    let raw = bench.app.exported(Format::Raw, Panel::Image).expect("a picture");
+    assert_eq!((raw.name.as_str(), &raw.bytes[..]), ("au_adf_4x5_int64.raw", &npy.bytes[128..]));
+    let tiff = bench.app.exported(Format::Tiff, Panel::Pattern).expect("a pattern");
+    assert_eq!(tiff.name, "au_pattern_2_2.tif");
+}
+
+#[test]
+fn a_maximised_panel_and_playing_end_with_escape() {
+    let mut bench = Bench::loaded();
+    bench.send(Event::Do(Command::MaximisePanel(Panel::Pattern)));
+    bench.send(Event::Do(Command::Play));
+    bench.send(Event::Tick);
+    bench.answer_all();
+    let first = bench.app.state.cursor;
+    bench.send(Event::Tick);
+    assert_ne!(bench.app.state.cursor, first);
+    bench.send(Event::Do(Command::Escape));
+    assert!(!bench.app.playing && bench.app.state.maximised.is_some());
+    bench.send(Event::Do(Command::Escape));
+    assert_eq!(bench.app.state.maximised, None);
+    assert!(!bench.app.state.cursor.is_some_and(|_| bench.app.playing));
 }

@@ -163,6 +163,11 @@ impl App {
 
     /// Takes the rotation that leaves least curl.
     pub(super) fn find_rotation(&mut self) {
+        self.rotation_is_due = self.set.as_ref().is_some_and(|set| set.centres().is_none());
+        if self.rotation_is_due {
+            // Asked for with the shelf; the answer brings it about.
+            return;
+        }
         match self.found_orientation() {
             Some(found) => {
                 self.state.com.orientation = found.orientation;

@@ -88,6 +88,36 @@ pub fn angle(text: &str) -> Result<f64, String> {
     }
 }
 
+/// Corners of a polygon, [row, col] px: "x, y" pairs, parted by blanks or semicolons.
+///
+/// # Errors
+/// Why they are none.
+pub fn corners(text: &str) -> Result<Vec<[f64; 2]>, String> {
+    let clean = text.replace('−', "-");
+    let numbers = clean.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';')).filter(|part| !part.is_empty());
+    let numbers: Option<Vec<f64>> = numbers.map(|part| part.parse().ok().filter(|n: &f64| n.is_finite())).collect();
+    let numbers = numbers.ok_or("corners are numbers: x, y; x, y; x, y")?;
+    let (pairs, rest) = numbers.as_chunks::<2>();
+    match (pairs.len(), rest) {
+        (3.., []) => Ok(pairs.iter().map(|[x, y]| [*y, *x]).collect()),
+        _ => Err("a polygon has three corners or more, x and y of each".into()),
+    }
+}
+
+/// A place, [row, column] px: "x, y".
+///
+/// # Errors
+/// Why it is none.
+pub fn place(text: &str) -> Result<[f64; 2], String> {
+    let clean = text.replace('−', "-");
+    let numbers = clean.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';')).filter(|part| !part.is_empty());
+    let numbers: Option<Vec<f64>> = numbers.map(|part| part.parse().ok().filter(|n: &f64| n.is_finite())).collect();
+    match numbers.as_deref() {
+        Some([x, y]) => Ok([*y, *x]),
+        _ => Err("a place is x, y".into()),
+    }
+}
+
 /// A number above 0 in one of `units` (name, size); the first is meant where none is typed. Nothing is `None`.
 ///
 /// # Errors
@@ -201,6 +231,8 @@ mod tests {
         assert_eq!((angle("−12.4°"), angle("30")), (Ok(-12.4), Ok(30.0)));
         let kev = [("kev", 1e3), ("ev", 1.0)];
         assert_eq!((positive("300", &kev), positive("80000 eV", &kev)), (Ok(Some(3e5)), Ok(Some(8e4))));
+        assert_eq!(corners("1, 2; 3,4 5 6.5"), Ok(vec![[2.0, 1.0], [4.0, 3.0], [6.5, 5.0]]));
+        assert!(corners("1 2 3 4").is_err() && corners("1 2 3 4 5").is_err() && corners("a").is_err());
         assert_eq!(positive(" ", &kev), Ok(None));
         assert!(positive("0", &kev).is_err() && positive("3 nm", &kev).is_err_and(|why| why.contains("kev, ev")));
     }

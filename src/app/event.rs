@@ -4,13 +4,13 @@ use std::rc::Rc;
 
 use super::{
     command::{Command, Panel},
-    state::{PatternOf, Product},
+    state::{PatternOf, Product, Smoothing, Turn},
 };
 use crate::{
     Error, Result,
-    acquisition::{Acquisition, Change, contents::Contents},
+    acquisition::{Acquisition, Change, Options, contents::Contents},
     display::{ColourMap, Scale},
-    engine::{FrameFault, FrameState, Moments, Pattern, PatternSum, PixelSet, ScanSums},
+    engine::{FrameFault, FrameState, Frames, Moments, Pattern, PatternSum, PixelSet, ScanSums},
     products::{Deflection, Flip, Integration},
 };
 
@@ -99,6 +99,18 @@ pub enum Event {
     Step(Command, f64),
     /// The whole view at once: automation, or the address.
     SetState(Box<super::ViewState>),
+    /// A session file was opened.
+    Session {
+        name: String,
+        text: String,
+    },
+    /// A frame has passed while patterns are played.
+    Tick,
+    SetSmoothing(Panel, Smoothing),
+    InvertMap(Panel, bool),
+    Lock(Panel, bool),
+    /// The view of a panel is turned or mirrored.
+    Turn(Panel, Turn),
 
     // ---- the engine ----
     Answered {
@@ -132,13 +144,27 @@ pub enum End {
 pub enum Entry {
     Low(Panel),
     High(Panel),
+    Gamma(Panel),
     Inner,
     Outer,
     Width,
     Height,
+    Turn,
+    Span,
+    Corners,
     CentreX,
     CentreY,
     ScanShape,
+    /// A part of the scan: where, how large.
+    RegionX,
+    RegionY,
+    RegionWidth,
+    RegionHeight,
+    RegionCorners,
+    /// Ends and width of the line.
+    LineFrom,
+    LineTo,
+    LineWidth,
     // The deflection.
     Angle,
     Within,
@@ -168,6 +194,8 @@ pub enum Effect {
     ScanShape(crate::shape::Scan),
     /// The files are to be opened again, read in another way.
     Reopen(Change),
+    /// The files are to be opened again, as a session says.
+    Restore(Options),
     /// All datasets of the files are to be listed.
     List,
     /// Patterns are shown so from now on.
@@ -185,6 +213,8 @@ pub enum Lane {
     Image,
     Pattern,
     Shelf,
+    /// What the page works out itself.
+    Analysis,
 }
 
 /// A question to the engine.
@@ -197,8 +227,10 @@ pub enum Ask {
     /// The phase whose gradient this is; the page itself works it out, in slices.
     Phase(Rc<Deflection>, Integration),
     Pattern(u32),
-    /// Sum and maximum over all patterns.
-    Patterns,
+    /// Sum and maximum over patterns.
+    Patterns(Frames),
+    /// Sizes of the frequencies of a picture, see [`crate::products::spectrum`].
+    Spectrum { values: Rc<Vec<f64>>, rows: u32, cols: u32 },
 }
 
 pub enum Answer {
@@ -208,6 +240,7 @@ pub enum Answer {
     Phase(Vec<f64>),
     Pattern(u32, Pattern),
     Patterns(PatternSum),
+    Spectrum(Vec<f64>),
 }
 
 /// The machine, as far as the browser tells.

@@ -7,7 +7,8 @@ use std::{collections::HashMap, rc::Rc};
 use crate::{
     Error,
     acquisition::{Acquisition, contents::Contents},
-    display::{Field, Histogram, Limits, Percentiles, Unit},
+    display::{Field, Histogram, Limits, Percentiles, Scale, Unit},
+    export::session::SessionFile,
     products::{DetectorShape, Disc},
 };
 
@@ -17,17 +18,21 @@ pub mod deflection;
 pub mod detector;
 pub mod entry;
 pub mod event;
+pub mod exports;
+mod history;
 pub mod information;
 pub mod keys;
 pub mod notices;
 pub mod open_set;
 pub mod pictures;
+mod play;
 pub mod scales;
 pub mod state;
 pub mod words;
 
 mod reread;
 mod update;
+pub mod analysis;
 pub mod user;
 
 pub use camera::Camera;
@@ -67,8 +72,18 @@ pub struct App {
     pub better_disc: Option<Disc>,
     /// Time of the last image, ms.
     pub image_ms: Option<f64>,
-    /// Side of a view, CSS px.
-    pub side: f64,
+    /// Side of each view, CSS px.
+    pub sides: [f64; 2],
+    /// Patterns are played.
+    pub playing: bool,
+    /// A session whose files are not open yet.
+    pub session: Option<SessionFile>,
+    history: history::History,
+    /// The corner of a polygon that was held last.
+    vertex: Option<usize>,
+    /// The rotation is to be found once the deflection is known.
+    rotation_is_due: bool,
+    random: u32,
     pub hold: Option<Hold>,
     /// The state was given from outside before a set was open; the next set keeps it.
     state_is_given: bool,
@@ -174,7 +189,9 @@ impl App {
     pub fn update(&mut self, now_ms: f64, event: Event) -> Vec<Effect> {
         self.now_ms = now_ms;
         let mut effects = Vec::new();
+        let what = history::Kind::of(&event);
         self.take(event, &mut effects);
+        self.remember(what);
         self.ask_what_is_missing(&mut effects);
         effects
     }
@@ -194,7 +211,7 @@ impl App {
             let look = *self.state.looks.of(product.family());
             let is_same = self.image.as_ref().is_some_and(|shown| shown.subject == Subject::Product(product));
             let field = set.field(product, &self.state).filter(|_| is_same || set.fits(product, &self.state));
-            let percentiles = percentiles(product.family());
+            let percentiles = percentiles(product.family(), &look);
             // Without a field the last good picture stays.
             if let Some(field) = field {
                 self.serial += 1;
@@ -204,10 +221,10 @@ impl App {
         }
         if std::mem::take(&mut self.stale.pattern) {
             let look = self.state.looks.pattern;
-            if let Some(field) = set.pattern_field(self.state.pattern) {
+            if let Some(field) = set.pattern_field(self.state.pattern, &self.state) {
                 self.serial += 1;
                 let (before, subject) = (self.pattern.take(), Subject::Pattern(self.state.pattern));
-                let percentiles = Percentiles::PATTERN;
+                let percentiles = percentiles(Family::Pattern, &look);
                 self.pattern = Some(shown(field, look, percentiles, subject, before, now_ms, reading, self.serial));
             }
         }
@@ -219,7 +236,7 @@ impl App {
             self.serial += 1;
             if let Some(field) = set.field(product, &self.state) {
                 let look = *self.state.looks.of(product.family());
-                self.thumbs.insert(product, thumb(&field, look, percentiles(product.family()), self.serial));
+                self.thumbs.insert(product, thumb(&field, look, percentiles(product.family(), &look), self.serial));
             }
         }
         reading || !self.stale.thumbs.is_empty() || !self.shelf_is_full()
@@ -245,11 +262,11 @@ impl App {
         Some(match panel {
             Panel::Image => {
                 let scan = set.shape();
-                Camera::new(self.side, scan.rows, scan.cols, self.state.image_view)
+                Camera::new(self.sides[0], scan.rows, scan.cols, self.state.image_view)
             }
             Panel::Pattern => {
                 let detector = set.detector();
-                Camera::new(self.side, detector.rows, detector.cols, self.state.pattern_view)
+                Camera::new(self.sides[1], detector.rows, detector.cols, self.state.pattern_view)
             }
         })
     }
@@ -306,7 +323,7 @@ fn shown(
         (None, Some(before)) => (before.limits, before.limits_ms),
         (None, None) => (percentiles.limits(&field).unwrap_or(NOTHING), now_ms),
     };
-    let unit = log_unit(&field);
+    let unit = scale_unit(&field, &look);
     let histogram = Histogram::of(&field, look.scale, unit, limits);
     Shown { field, look, limits, unit, histogram, subject, limits_ms, serial }
 }
@@ -316,21 +333,28 @@ const NOTHING: Limits = Limits { low: 0.0, high: 1.0 };
 
 fn thumb(field: &Field, look: Look, percentiles: Percentiles, serial: u32) -> Thumb {
     let field = field.box_averaged(THUMB_SIDE);
-    Thumb { limits: percentiles.limits(&field), unit: log_unit(&field), look, serial, field }
+    Thumb { limits: percentiles.limits(&field), unit: scale_unit(&field, &look), look, serial, field }
 }
 
-/// One count, or four decades below the largest magnitude.
-fn log_unit(field: &Field) -> f64 {
+/// What a scale measures by: a logarithm one count, or four decades below the largest magnitude; a symmetric one a
+/// hundredth of it; a power its exponent.
+fn scale_unit(field: &Field, look: &Look) -> f64 {
     let largest = || field.known().fold(0.0, |largest: f64, value| largest.max(value.abs()));
-    if field.counts { 1.0 } else { (largest() * 1e-4).max(f64::MIN_POSITIVE) }
+    match look.scale {
+        Scale::Power => look.gamma,
+        Scale::Symlog => (largest() * 1e-2).max(f64::MIN_POSITIVE),
+        _ if field.counts => 1.0,
+        _ => (largest() * 1e-4).max(f64::MIN_POSITIVE),
+    }
 }
 
-fn percentiles(family: Family) -> Percentiles {
-    match family {
+fn percentiles(family: Family, look: &Look) -> Percentiles {
+    let usual = match family {
         Family::Image | Family::Phase => Percentiles::IMAGE,
         Family::Signed => Percentiles::SIGNED,
         // Colours of vectors begin at no deflection.
         Family::Colour => Percentiles::VECTORS,
         Family::Magnitude | Family::Pattern => Percentiles::PATTERN,
-    }
+    };
+    look.percentiles.map_or(usual, |[low, high]| Percentiles { low, high, ..usual })
 }

@@ -11,7 +11,7 @@ use super::{
 use crate::{
     acquisition::{Acquisition, ScanChoice},
     display::Field,
-    engine::{FrameFault, FrameState, Moments, Pattern, PatternSum, PixelSet, ScanSums},
+    engine::{FrameFault, FrameState, Frames, Moments, Pattern, PatternSum, PixelSet, ScanSums},
     products::{DetectorShape, Flip, Integration, Orientation, hot_pixels},
     shape::{Detector, Scan},
 };
@@ -37,6 +37,10 @@ pub enum Want {
     Phase { source: Box<Want>, scan: Scan, about: [f64; 2], orientation: Orientation, how: Integration },
     Pattern { frame: u32, version: Version },
     Patterns(Version),
+    /// The sum over a part of the scan.
+    Region { shape: DetectorShape, scan: Scan, version: Version },
+    /// The transform of the picture with this number.
+    Spectrum(u32),
 }
 
 impl Want {
@@ -46,7 +50,9 @@ impl Want {
             | Self::Pattern { version, .. }
             | Self::Moments { version, .. }
             | Self::Segments { version, .. }
+            | Self::Region { version, .. }
             | Self::Patterns(version) => version.flip,
+            Self::Spectrum(_) => Flip::None,
             Self::Phase { source, .. } => source.flip(),
         }
     }
@@ -112,8 +118,12 @@ pub struct OpenSet {
     pub phase: Option<(Want, Vec<f64>)>,
     pub pattern: Option<(Want, u32, Pattern)>,
     pub patterns: Option<(Want, PatternSum)>,
+    /// Those of a part of the scan.
+    pub region: Option<(Want, PatternSum)>,
+    /// Sizes of the frequencies of the image, and the picture of which it is.
+    pub spectrum: Option<(Want, Vec<f64>)>,
     /// What each lane is waiting for, and since when, ms.
-    in_flight: [Option<(Want, f64)>; 3],
+    in_flight: [Option<(Want, f64)>; 4],
     /// What the engine could not answer; not asked again.
     refused: Vec<Want>,
 }
@@ -146,7 +156,9 @@ impl OpenSet {
             phase: None,
             pattern: None,
             patterns: None,
-            in_flight: [None, None, None],
+            region: None,
+            spectrum: None,
+            in_flight: [None, None, None, None],
             refused: Vec::new(),
             acquisition,
         }
@@ -271,7 +283,9 @@ impl OpenSet {
     /// What makes the pattern panel now.
     pub fn want_pattern(&self, state: &ViewState) -> Want {
         if state.pattern != PatternOf::Cursor {
-            return Want::Patterns(self.version);
+            let (scan, version) = (self.shape(), self.version);
+            let region = state.region.clone().map(|shape| Want::Region { shape, scan, version });
+            return region.unwrap_or(Want::Patterns(self.version));
         }
         let frame = self.frame_at(self.cursor(state));
         let version = self.version;
@@ -297,6 +311,8 @@ impl OpenSet {
             Want::Phase { .. } => self.phase.as_ref().map(|(kept, _)| kept),
             Want::Pattern { .. } => self.pattern.as_ref().map(|(kept, ..)| kept),
             Want::Patterns(_) => self.patterns.as_ref().map(|(kept, _)| kept),
+            Want::Region { .. } => self.region.as_ref().map(|(kept, _)| kept),
+            Want::Spectrum(_) => self.spectrum.as_ref().map(|(kept, _)| kept),
         };
         kept == Some(want)
     }
@@ -350,10 +366,29 @@ impl OpenSet {
             }
             Want::Phase { about, orientation, how, .. } => self.ask_phase(*about, *orientation, *how)?,
             Want::Pattern { frame, .. } => Ask::Pattern(*frame),
-            Want::Patterns(_) => Ask::Patterns,
+            Want::Patterns(_) => Ask::Patterns(Frames::All),
+            Want::Region { shape, .. } => Ask::Patterns(Frames::Bits(self.region_set(shape).words)),
+            // Asked by the app, which has the picture.
+            Want::Spectrum(_) => return None,
         };
         self.in_flight[lane as usize] = Some((want, now_ms));
         Some(ask)
+    }
+
+    /// The positions of a part of the scan: a scan position is to it what a pixel is to a detector.
+    pub fn region_set(&self, shape: &DetectorShape) -> PixelSet {
+        let Scan { rows, cols } = self.shape();
+        shape.pixels(Detector { rows, cols })
+    }
+
+    /// Notes that the transform of picture `serial` is asked for.
+    pub fn ask_spectrum(&mut self, serial: u32, now_ms: f64) -> bool {
+        let want = Want::Spectrum(serial);
+        let may = self.is_idle(Lane::Analysis) && self.may_ask(&want);
+        if may {
+            self.in_flight[Lane::Analysis as usize] = Some((want, now_ms));
+        }
+        may
     }
 
     /// Keeps an answer; returns what was wanted.
@@ -382,7 +417,14 @@ impl OpenSet {
             }
             Answer::Patterns(mut patterns) => {
                 flip.sums(detector, &mut patterns);
-                self.patterns = Some((want.clone(), patterns));
+                if matches!(want, Want::Region { .. }) {
+                    self.region = Some((want.clone(), patterns));
+                } else {
+                    self.patterns = Some((want.clone(), patterns));
+                }
+            }
+            Answer::Spectrum(sizes) => {
+                self.spectrum = Some((want.clone(), sizes));
             }
         }
         Some(want)
@@ -405,7 +447,11 @@ impl OpenSet {
     }
 
     /// The picture of the pattern panel from the last answer.
-    pub fn pattern_field(&self, of: PatternOf) -> Option<Field> {
+    pub fn pattern_field(&self, of: PatternOf, state: &ViewState) -> Option<Field> {
+        if of != PatternOf::Cursor && state.region.is_some() {
+            let (_, patterns) = self.region.as_ref()?;
+            return Some(pictures::patterns(of, patterns, &self.bad, self.signed()));
+        }
         if of == PatternOf::Cursor {
             let (.., pattern) = self.pattern.as_ref()?;
             return Some(pictures::pattern(pattern, &self.bad, self.acquisition.dtype));

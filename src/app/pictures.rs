@@ -25,15 +25,16 @@ pub fn pattern(pattern: &Pattern, bad: &PixelSet, dtype: Dtype) -> Field {
     detector_field(bad, true, |pixel| value(pixel).ok_or(absent))
 }
 
-/// Mean or maximum of all patterns.
+/// Mean, sum or maximum of patterns.
 pub fn patterns(of: PatternOf, sums: &PatternSum, bad: &PixelSet, signed: bool) -> Field {
     let frames = f64::from(sums.frames.max(1));
     let absent = if sums.frames == 0 { Some(Cell::Unread) } else { None };
     let value = |pixel: usize| match of {
         PatternOf::Max => sums.max.get(pixel).map(|&max| if signed { f64::from(max as i32) } else { f64::from(max) }),
+        PatternOf::Sum => sums.sum.get(pixel).map(|&sum| number(sum, signed)),
         _ => sums.sum.get(pixel).map(|&sum| number(sum, signed) / frames),
     };
-    detector_field(bad, of == PatternOf::Max, |pixel| match absent {
+    detector_field(bad, matches!(of, PatternOf::Max | PatternOf::Sum), |pixel| match absent {
         Some(cell) => Err(cell),
         None => value(pixel).ok_or(Cell::Gap),
     })

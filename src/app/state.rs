@@ -4,8 +4,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::command::Panel;
 use crate::{
-    display::{ColourMap, Limits, Scale},
+    display::{ColourMap, Limits, Lut, Scale},
     products::{DetectorShape, Disc, Flip, Integration, Orientation},
 };
 
@@ -38,6 +39,26 @@ pub struct ViewState {
     pub exclude_hot: bool,
     #[serde(skip_serializing_if = "is_default")]
     pub com: Com,
+    /// The panel that takes the place of both.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub maximised: Option<Panel>,
+    #[serde(skip_serializing_if = "is_default")]
+    pub image_smoothing: Smoothing,
+    #[serde(skip_serializing_if = "is_default")]
+    pub pattern_smoothing: Smoothing,
+    /// The order in which patterns are played.
+    #[serde(skip_serializing_if = "is_default")]
+    pub play: PlayOrder,
+    /// What a press in the image does.
+    #[serde(skip_serializing_if = "is_default")]
+    pub tool: ScanTool,
+    /// A part of the scan, positions as those of a detector: its patterns are added, its values are counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub region: Option<DetectorShape>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<Line>,
+    #[serde(skip_serializing_if = "is_default")]
+    pub analysis: Analysis,
     /// Scales as entered; what is not entered is as the files say.
     #[serde(skip_serializing_if = "is_default")]
     pub scales: Scales,
@@ -153,16 +174,18 @@ pub enum PatternOf {
     #[default]
     Cursor,
     Mean,
+    Sum,
     Max,
 }
 
 impl PatternOf {
-    pub const ALL: [Self; 3] = [Self::Cursor, Self::Mean, Self::Max];
+    pub const ALL: [Self; 4] = [Self::Cursor, Self::Mean, Self::Sum, Self::Max];
 
     pub fn name(self) -> &'static str {
         match self {
             Self::Cursor => "At cursor",
             Self::Mean => "Mean",
+            Self::Sum => "Sum",
             Self::Max => "Maximum",
         }
     }
@@ -170,7 +193,8 @@ impl PatternOf {
     pub fn next(self) -> Self {
         match self {
             Self::Cursor => Self::Mean,
-            Self::Mean => Self::Max,
+            Self::Mean => Self::Sum,
+            Self::Sum => Self::Max,
             Self::Max => Self::Cursor,
         }
     }
@@ -235,7 +259,15 @@ impl Looks {
 
 impl Default for Looks {
     fn default() -> Self {
-        let look = |scale, map| Look { scale, map, limits: None, locked: false };
+        let look = |scale, map| Look {
+            scale,
+            map,
+            limits: None,
+            locked: false,
+            inverted: false,
+            gamma: half(),
+            percentiles: None,
+        };
         Self {
             image: look(Scale::Linear, ColourMap::Grey),
             signed: look(Scale::Linear, ColourMap::RdBu),
@@ -258,6 +290,205 @@ pub struct Look {
     /// Limits stay when another product is chosen.
     #[serde(default, skip_serializing_if = "is_default")]
     pub locked: bool,
+    /// The colour map is taken back to front.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub inverted: bool,
+    /// Exponent of [`Scale::Power`].
+    #[serde(default = "half", skip_serializing_if = "is_half")]
+    pub gamma: f64,
+    /// The percentiles that decide, where they are not the usual ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub percentiles: Option<[f64; 2]>,
+}
+
+fn half() -> f64 {
+    0.5
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_half(gamma: &f64) -> bool {
+    *gamma == 0.5
+}
+
+impl Look {
+    /// The colours.
+    pub fn lut(&self) -> Lut {
+        let lut = self.map.lut();
+        if self.inverted { lut.inverted() } else { lut }
+    }
+}
+
+/// Whether a picture is smoothed between its values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Smoothing {
+    /// Below three device px a value.
+    #[default]
+    Auto,
+    Off,
+    On,
+}
+
+impl Smoothing {
+    pub const ALL: [Self; 3] = [Self::Auto, Self::Off, Self::On];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "Auto",
+            Self::Off => "Off",
+            Self::On => "On",
+        }
+    }
+
+    pub fn next(self) -> Self {
+        match self {
+            Self::Auto => Self::Off,
+            Self::Off => Self::On,
+            Self::On => Self::Auto,
+        }
+    }
+}
+
+/// What a press in the image does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ScanTool {
+    #[default]
+    Cursor,
+    Disc,
+    Rect,
+    Polygon,
+    Line,
+}
+
+impl ScanTool {
+    pub const ALL: [Self; 5] = [Self::Cursor, Self::Disc, Self::Rect, Self::Polygon, Self::Line];
+
+    /// As in the ids of the page.
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Cursor => "cursor",
+            Self::Disc => "disc",
+            Self::Rect => "rect",
+            Self::Polygon => "polygon",
+            Self::Line => "line",
+        }
+    }
+
+    pub fn next(self) -> Self {
+        let at = Self::ALL.iter().position(|tool| *tool == self).unwrap_or(0);
+        Self::ALL[(at + 1) % Self::ALL.len()]
+    }
+}
+
+/// A line over the scan, ends [row, column].
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Line {
+    pub from: [f64; 2],
+    pub to: [f64; 2],
+    /// Positions across over which is averaged.
+    pub width: u32,
+}
+
+/// What the analysis card shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Analysis {
+    #[default]
+    Radial,
+    Line,
+    /// Of the image.
+    Fft,
+    Figures,
+}
+
+impl Analysis {
+    pub const ALL: [Self; 4] = [Self::Radial, Self::Line, Self::Fft, Self::Figures];
+
+    /// As in the ids of the page.
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Radial => "radial",
+            Self::Line => "line",
+            Self::Fft => "fft",
+            Self::Figures => "figures",
+        }
+    }
+}
+
+/// The order in which patterns are played.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PlayOrder {
+    #[default]
+    Raster,
+    /// Every other line backwards.
+    Snake,
+    Random,
+    /// Along the line; raster without one.
+    Line,
+}
+
+impl PlayOrder {
+    pub const ALL: [Self; 4] = [Self::Raster, Self::Snake, Self::Random, Self::Line];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Raster => "Raster",
+            Self::Snake => "Snake",
+            Self::Random => "Random",
+            Self::Line => "Line",
+        }
+    }
+
+    pub fn next(self) -> Self {
+        match self {
+            Self::Raster => Self::Snake,
+            Self::Snake => Self::Random,
+            Self::Random => Self::Line,
+            Self::Line => Self::Raster,
+        }
+    }
+}
+
+/// How a view is turned: mirrored left to right first, then by quarters clockwise.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Turn {
+    pub quarters: u8,
+    pub mirrored: bool,
+}
+
+impl Turn {
+    /// This turn, then `next` of what is seen.
+    pub fn then(self, next: Self) -> Self {
+        // A mirror after a turn is the turn backwards after the mirror.
+        let quarters = if next.mirrored { 4 - self.quarters % 4 } else { self.quarters };
+        Self { quarters: (quarters + next.quarters) % 4, mirrored: self.mirrored != next.mirrored }
+    }
+
+    /// A vector of the data as it is seen.
+    pub fn seen(self, [x, y]: [f64; 2]) -> [f64; 2] {
+        let x = if self.mirrored { -x } else { x };
+        match self.quarters % 4 {
+            0 => [x, y],
+            1 => [-y, x],
+            2 => [-x, -y],
+            _ => [y, -x],
+        }
+    }
+
+    /// The vector of the data that is seen so.
+    pub fn unseen(self, [x, y]: [f64; 2]) -> [f64; 2] {
+        let [x, y] = match self.quarters % 4 {
+            0 => [x, y],
+            1 => [y, -x],
+            2 => [-x, -y],
+            _ => [-y, x],
+        };
+        [if self.mirrored { -x } else { x }, y]
+    }
 }
 
 /// How the deflection of the beam is measured, turned and integrated.
@@ -371,11 +602,13 @@ pub struct Zoom {
     pub factor: f64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub centre: Option<[f64; 2]>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub turn: Turn,
 }
 
 impl Default for Zoom {
     fn default() -> Self {
-        Self { factor: 1.0, centre: None }
+        Self { factor: 1.0, centre: None, turn: Turn::default() }
     }
 }
 

@@ -93,6 +93,7 @@ impl App {
             (state.image_view, state.pattern_view) = (Zoom::default(), Zoom::default());
             (state.flip, state.exclude_hot) = (Flip::None, false);
             (state.com, state.scales) = Default::default();
+            (state.region, state.line, state.tool) = Default::default();
             state.looks.forget_limits();
             if state.product == Product::Custom {
                 state.product = Product::Bf;
@@ -105,8 +106,10 @@ impl App {
         effects.push(Effect::Flip(self.state.flip));
         (self.image, self.pattern, self.better_disc, self.image_ms) = (None, None, None, None);
         self.thumbs.clear();
-        (self.hold, self.wrong_entry) = (None, None);
+        (self.hold, self.wrong_entry, self.playing) = (None, None, false);
         self.set = Some(set);
+        self.meet_session();
+        self.history = super::history::History::at(&self.state);
     }
 
     fn fail(&mut self, error: Error) {
@@ -160,9 +163,16 @@ impl App {
         }
         match set.keep(lane, answer) {
             Some(Want::Sums { product, .. }) => self.refresh(&[product]),
-            Some(Want::Moments { .. } | Want::Segments { .. }) => self.refresh(&Product::DEFLECTION),
+            Some(Want::Moments { .. } | Want::Segments { .. }) => {
+                self.refresh(&Product::DEFLECTION);
+                if self.rotation_is_due {
+                    self.find_rotation();
+                }
+            }
             Some(Want::Phase { .. }) => self.refresh(&[Product::Phase]),
             Some(Want::Pattern { .. }) => self.stale.pattern |= self.state.pattern == PatternOf::Cursor,
+            Some(Want::Region { .. }) => self.stale.pattern |= self.state.pattern != PatternOf::Cursor,
+            Some(Want::Spectrum(_)) => {}
             Some(Want::Patterns(_)) => {
                 self.stale.pattern |= self.state.pattern != PatternOf::Cursor;
                 self.fit_disc();
@@ -243,6 +253,7 @@ impl App {
             self.fit_disc();
         }
         self.look_for_hot(effects);
+        self.ask_spectrum(effects);
         let (now, state) = (self.now_ms, &self.state);
         let Some(set) = &mut self.set else { return };
         let mut ask = |set: &mut OpenSet, lane: Lane, want: Want| {

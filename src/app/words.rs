@@ -86,9 +86,14 @@ impl App {
             DetectorShape::Annulus { inner, outer, .. } => format!("{} – {}\u{202f}{unit}", n(*inner), n(*outer)),
             DetectorShape::Rect { height, width, .. } => format!("{} × {}\u{202f}{unit}", n(*width), n(*height)),
             DetectorShape::Wedge { inner, outer, .. } => format!("wedge, {} – {}\u{202f}{unit}", n(*inner), n(*outer)),
-            DetectorShape::Ellipse { .. } => "an ellipse".into(),
+            DetectorShape::Ellipse { half_rows, half_cols, angle, .. } => format!(
+                "ellipse, {} × {}\u{202f}{unit} at {}",
+                n(2.0 * half_cols),
+                n(2.0 * half_rows),
+                super::deflection::degrees(*angle)
+            ),
             DetectorShape::Point { .. } => "one pixel".into(),
-            DetectorShape::Polygon { .. } => "a polygon".into(),
+            DetectorShape::Polygon { points } => format!("polygon of {} corners", points.len()),
             DetectorShape::Mask { .. } => "a mask".into(),
         }
     }

@@ -200,6 +200,10 @@ fn folded(angle: f64) -> f64 {
 
 /// Degrees in (-180, 180].
 pub fn folded_whole(angle: f64) -> f64 {
+    if angle > -180.0 && angle <= 180.0 {
+        // Exactly as it was typed.
+        return angle;
+    }
     180.0 - (180.0 - angle).rem_euclid(360.0)
 }
 

@@ -62,6 +62,30 @@ impl Plane {
     }
 }
 
+/// The size of every frequency of a picture, with frequency 0 at (rows / 2, cols / 2). The mean is taken away first, and
+/// a Hann window (sin^2 over each side) where `is_windowed`, so that edges make no cross. Values that are NaN count as
+/// the mean.
+pub async fn spectrum(values: &[f64], rows: u32, cols: u32, is_windowed: bool, rest: &impl AsyncFn()) -> Vec<f64> {
+    let (rows, cols) = (rows as usize, cols as usize);
+    let known = || values.iter().filter(|value| value.is_finite());
+    let mean = known().sum::<f64>() / known().count().max(1) as f64;
+    let window = |at: usize, n: usize| {
+        let sine = (std::f64::consts::PI * (at as f64 + 0.5) / n as f64).sin();
+        if is_windowed { sine * sine } else { 1.0 }
+    };
+    let mut plane = Plane::zeros(rows, cols);
+    for (at, (to, value)) in plane.values.iter_mut().zip(values).enumerate() {
+        if value.is_finite() {
+            to.re = (value - mean) * window(at / cols, rows) * window(at % cols, cols);
+        }
+    }
+    rest().await;
+    plane.forward(rest).await;
+    let shifted = |at: usize, n: usize| (at + n - n / 2) % n;
+    let size = |at: usize| plane.values[shifted(at / cols, rows) * cols + shifted(at % cols, cols)].norm();
+    (0..rows * cols).map(size).collect()
+}
+
 /// Frequency of line `at` of `n`, cycles per sample, in [-1/2, 1/2), as numpy's `fftfreq`.
 pub fn frequency(at: usize, n: usize) -> f64 {
     let whole = if 2 * at < n { at as f64 } else { at as f64 - n as f64 };
@@ -91,6 +115,22 @@ mod tests {
         }
         pollster::block_on(plane.inverse(&async || {}));
         assert!(plane.values.iter().zip(&before).all(|(a, b)| (a - b).norm() < 1e-12));
+    }
+
+    #[test]
+    fn a_lattice_is_a_spot_at_its_frequency_and_a_window_keeps_it_there() {
+        let (rows, cols) = (32, 48);
+        let lattice: Vec<f64> = (0..rows * cols)
+            .map(|at| 7.0 + (std::f64::consts::TAU * (f64::from(at / cols) * 4.0 / 32.0 + f64::from(at % cols) * 6.0 / 48.0)).cos())
+            .collect();
+        for is_windowed in [false, true] {
+            let sizes = pollster::block_on(spectrum(&lattice, rows, cols, is_windowed, &async || {}));
+            let most = sizes.iter().copied().fold(0.0, f64::max);
+            let spots: Vec<usize> = (0..sizes.len()).filter(|at| sizes[*at] > 0.999 * most).collect();
+            assert_eq!(spots, [12 * 48 + 18, 20 * 48 + 30], "{is_windowed}");
+            let expected = f64::from(rows * cols) / if is_windowed { 8.0 } else { 2.0 };
+            assert!((most / expected - 1.0).abs() < 0.02, "{most} {expected}");
+        }
     }
 
     #[test]

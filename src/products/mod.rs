@@ -10,12 +10,14 @@ pub mod flip;
 mod hot_pixels;
 pub mod integral;
 pub mod presets;
+pub mod profile;
 pub mod segments;
 
 pub use centre_of_mass::CentreOfMass;
 pub use deflection::{Deflection, Orientation, find_orientation};
 pub use detector::DetectorShape;
 pub use disc::{Disc, find_disc};
+pub use fft::spectrum;
 pub use flip::Flip;
 pub use hot_pixels::hot_pixels;
 pub use integral::{Edges, Integration, integrate};

@@ -2,6 +2,7 @@
 //!
 //! Structure and words that never change are in `index.html`; everything here fills its places by id.
 
+mod analysis;
 mod datasets;
 mod deflection;
 mod dom;
@@ -11,6 +12,7 @@ mod input;
 mod loading;
 mod overlay;
 mod panel;
+mod save;
 mod sheets;
 mod shelf;
 mod shell;
@@ -41,6 +43,7 @@ pub struct Page {
     feet: [Foot; 2],
     shelf: Shelf,
     labels: Labels,
+    spectrum: analysis::Spectrum,
 }
 
 /// Words for those who do not see the page; rewritten only when the page has been at rest.
@@ -65,16 +68,16 @@ impl Page {
         let feet = [Foot::new(&dom, Panel::Image)?, Foot::new(&dom, Panel::Pattern)?];
         let shelf = Shelf::new(&dom)?;
         sheets::fill_keys(&dom);
-        Ok(Self { dom, canvases, feet, shelf, labels: Labels::default() })
+        Ok(Self { dom, canvases, feet, shelf, labels: Labels::default(), spectrum: Default::default() })
     }
 
     pub fn dom(&self) -> Rc<Dom> {
         self.dom.clone()
     }
 
-    /// Side of a view, CSS px; 0 while none is shown.
-    pub fn side(&self) -> f64 {
-        f64::from(self.canvases[0].view.client_width())
+    /// Side of each view, CSS px; 0 while none is shown.
+    pub fn sides(&self) -> [f64; 2] {
+        [0, 1].map(|place: usize| f64::from(self.canvases[place].view.client_width()))
     }
 
     /// Draws everything that has changed. Returns whether a label is still to be written.
@@ -87,6 +90,8 @@ impl Page {
             _ => "sum",
         };
         self.dom.attribute(&self.dom.body, "body", "data-product", kind);
+        let large = app.state.maximised.map_or("", Panel::id);
+        self.dom.attribute(&self.dom.body, "body", "data-maximised", large);
         side::draw(&self.dom, app);
         datasets::update(&self.dom, app);
         if matches!(stage, Stage::Reading | Stage::Set) {
@@ -112,6 +117,7 @@ impl Page {
             self.dom.html(["over-image", "over-pattern"][place], &overlay::svg(app, panel));
         }
         wheel::draw(&self.dom, app);
+        analysis::draw(&self.dom, app, &mut self.spectrum);
         if changed {
             (self.labels.changed_ms, self.labels.pending) = (now_ms, true);
         }
@@ -130,6 +136,20 @@ impl Page {
         dom.text("read-scan", &app.scan_reading());
         dom.text("read-detector", &app.detector_reading());
         dom.text("memory", &app.memory_line());
+        dom.value("play-order", app.state.play.name());
+        for (id, is_on) in [("play", app.playing), ("maximise-image", app.state.maximised == Some(Panel::Image)), (
+            "maximise-pattern",
+            app.state.maximised == Some(Panel::Pattern),
+        )] {
+            if let Some(button) = dom.find(id) {
+                dom.attribute(&button, id, "aria-pressed", if is_on { "true" } else { "false" });
+            }
+        }
+        for (id, can) in [("undo", app.can_undo()), ("redo", app.can_redo())] {
+            if let Some(button) = dom.find(id) {
+                dom.attribute(&button, id, "aria-disabled", if can { "false" } else { "true" });
+            }
+        }
         let time = app.image_ms.map_or(String::new(), |ms| format!("image in {ms:.1}\u{202f}ms"));
         dom.text("time-image", &time);
     }

@@ -7,6 +7,7 @@ use crate::{
     app::{
         App, Camera, Panel,
         detector::{centre_of, knobs},
+        state::ScanTool,
         user::Held,
     },
     display::Cell,
@@ -21,7 +22,7 @@ const HALO: f64 = 2.6 * LINE;
 pub fn svg(app: &App, panel: Panel) -> String {
     let Some(camera) = app.camera(panel).filter(|_| app.state.overlays.0) else { return String::new() };
     match panel {
-        Panel::Image => arrows(app, &camera) + &cursor(app, &camera),
+        Panel::Image => arrows(app, &camera) + &region(app, &camera) + &cursor(app, &camera),
         Panel::Pattern => detector(app, &camera) + &deflection(app, &camera),
     }
 }
@@ -38,6 +39,44 @@ fn cursor(app: &App, camera: &Camera) -> String {
         let _ = write!(path, "M{} {}L{} {}", x + dx * near, y + dy * near, x + dx * far, y + dy * far);
     }
     twice(&path, "scan", LINE)
+}
+
+/// The part of the scan, and the line.
+fn region(app: &App, camera: &Camera) -> String {
+    let at = |[row, col]: [f64; 2]| camera.to_screen([col + 0.5, row + 0.5]);
+    let knob = |place: [f64; 2]| {
+        let [x, y] = at(place);
+        format!(
+            "<circle class=\"halo\" cx=\"{x}\" cy=\"{y}\" r=\"5\" stroke-width=\"3\"/>\
+             <circle class=\"scan knob\" cx=\"{x}\" cy=\"{y}\" r=\"4\" stroke-width=\"3\"/>"
+        )
+    };
+    let mut svg = String::new();
+    if let Some(shape) = &app.state.region {
+        svg += &twice(&outline(shape, camera), "scan", LINE);
+        if !matches!(app.state.tool, ScanTool::Cursor | ScanTool::Line) {
+            svg += &knobs(shape).into_iter().map(|(_, place)| knob(place)).collect::<String>();
+        }
+    }
+    if let Some(line) = app.state.line {
+        let ([x, y], [to_x, to_y]) = (at(line.from), at(line.to));
+        let mut path = format!("M{x} {y}L{to_x} {to_y}");
+        let length = (to_x - x).hypot(to_y - y);
+        if line.width > 1 && length > 0.0 {
+            let half = f64::from(line.width) * camera.scale / 2.0 / length;
+            let (dx, dy) = ((to_y - y) * half, (x - to_x) * half);
+            let _ = write!(
+                path,
+                "M{} {}L{} {}L{} {}L{} {}z",
+                x + dx, y + dy, to_x + dx, to_y + dy, to_x - dx, to_y - dy, x - dx, y - dy
+            );
+        }
+        svg += &twice(&path, "scan", LINE);
+        if app.state.tool == ScanTool::Line {
+            svg += &(knob(line.from) + &knob(line.to));
+        }
+    }
+    svg
 }
 
 /// How many arrows lie along the longer side.
@@ -59,6 +98,8 @@ fn arrows(app: &App, camera: &Camera) -> String {
         if *cell != Cell::Value || size < 1.5 {
             continue;
         }
+        let [from, to] = [[0.0; 2], [direction.cos(), direction.sin()]].map(|at| camera.to_screen(at));
+        let direction = (to[1] - from[1]).atan2(to[0] - from[0]);
         let (sin, cos) = direction.sin_cos();
         let tip = [x + cos * size / 2.0, y + sin * size / 2.0];
         let _ = write!(path, "M{} {}L{} {}", x - cos * size / 2.0, y - sin * size / 2.0, tip[0], tip[1]);
@@ -132,9 +173,8 @@ fn outline(shape: &DetectorShape, camera: &Camera) -> String {
         DetectorShape::Disc { centre, outer, .. } => circle(*centre, *outer),
         DetectorShape::Annulus { centre, inner, outer } => circle(*centre, *outer) + &circle(*centre, *inner),
         DetectorShape::Rect { centre: [row, col], height, width } => {
-            let [x, y] = at([row - height / 2.0, col - width / 2.0]);
-            let (w, h) = (width * camera.scale, height * camera.scale);
-            format!("M{x} {y}h{w}v{h}h-{w}z")
+            let (h, w) = (height / 2.0, width / 2.0);
+            polygon([[-h, -w], [-h, w], [h, w], [h, -w]].into_iter().map(|[down, right]| at([row + down, col + right])))
         }
         DetectorShape::Point { centre } => circle([centre[0].round(), centre[1].round()], 0.5),
         DetectorShape::Wedge { centre, inner, outer, from, to } => {

@@ -82,7 +82,7 @@ impl Shelf {
 fn paint(canvas: &HtmlCanvasElement, thumb: &Thumb) -> Result<(), JsValue> {
     let limits = thumb.limits.unwrap_or(crate::display::Limits { low: 0.0, high: 1.0 });
     let axis = Axis::new(limits, thumb.look.scale, thumb.unit);
-    let mut rgba = axis.paint(&thumb.field, &thumb.look.map.lut());
+    let mut rgba = axis.paint(&thumb.field, &thumb.look.lut());
     // What is not there is mid grey here: hatch and dots do not fit into a stamp.
     for (rgba, cell) in rgba.chunks_exact_mut(4).zip(&thumb.field.cells) {
         match cell {

@@ -8,8 +8,9 @@ use crate::{
     Error, Kind,
     acquisition::{Acquisition, AxisOrder, counted, sides},
     app::{
-        App, Command, Stage,
-        detector::centre_of,
+        App, Command, Panel, Stage,
+        deflection::degrees,
+        detector::{SHAPES, centre_of, kind},
         event::Entry,
         notices,
         words::{self, Row, Tone},
@@ -47,6 +48,7 @@ fn draw_set(dom: &Dom, app: &App) {
     dom.html("disc", &disc(app));
     dom.html("scan-chips", &chips(app));
     if let Some(set) = &app.set {
+        dom.text("scan-brief", &words::shape(set.shape()));
         field(dom, app, "scan-shape", Entry::ScanShape, &words::shape(set.shape()));
     }
     let wrong = |entry| app.wrong_entry.as_ref().filter(|(wrong, _)| *wrong == entry).map(|(_, why)| why.as_str());
@@ -57,6 +59,8 @@ fn draw_set(dom: &Dom, app: &App) {
     draw_fields(dom, app);
     for (id, entries) in [
         ("field-why", DETECTOR_ENTRIES.as_slice()),
+        ("more-image-why", &[Entry::Gamma(Panel::Image), Entry::Low(Panel::Image), Entry::High(Panel::Image)]),
+        ("more-pattern-why", &[Entry::Gamma(Panel::Pattern), Entry::Low(Panel::Pattern), Entry::High(Panel::Pattern)]),
         ("com-why", &[Entry::Within, Entry::ComX, Entry::ComY]),
         ("integral-why", &[Entry::HighPass, Entry::Regularisation]),
     ] {
@@ -66,8 +70,17 @@ fn draw_set(dom: &Dom, app: &App) {
     }
 }
 
-const DETECTOR_ENTRIES: [Entry; 6] =
-    [Entry::Inner, Entry::Outer, Entry::Width, Entry::Height, Entry::CentreX, Entry::CentreY];
+const DETECTOR_ENTRIES: [Entry; 9] = [
+    Entry::Inner,
+    Entry::Outer,
+    Entry::Width,
+    Entry::Height,
+    Entry::CentreX,
+    Entry::CentreY,
+    Entry::Turn,
+    Entry::Span,
+    Entry::Corners,
+];
 
 /// The scales' fields, in their usual units, and where each comes from.
 fn draw_scales(dom: &Dom, app: &App) {
@@ -135,8 +148,26 @@ fn draw_fields(dom: &Dom, app: &App) {
     };
     let (width, height) = match shape {
         Some(DetectorShape::Rect { width, height, .. }) => (Some(*width), Some(*height)),
+        Some(DetectorShape::Ellipse { half_rows, half_cols, .. }) => (Some(2.0 * half_cols), Some(2.0 * half_rows)),
         _ => (None, None),
     };
+    let (turn, span) = match shape {
+        Some(DetectorShape::Ellipse { angle, .. }) => (Some(*angle), None),
+        Some(DetectorShape::Wedge { from, to, .. }) => (Some(*from), Some((to - from).rem_euclid(360.0))),
+        _ => (None, None),
+    };
+    for (id, entry, angle) in [("turn", Entry::Turn, turn), ("span", Entry::Span, span)] {
+        dom.show(&format!("f-{id}"), angle.is_some());
+        field(dom, app, id, entry, &angle.map(degrees).unwrap_or_default());
+    }
+    let corners = match shape {
+        Some(DetectorShape::Polygon { points }) => {
+            Some(points.iter().map(|[row, col]| format!("{col:.1}, {row:.1}")).collect::<Vec<_>>().join("; "))
+        }
+        _ => None,
+    };
+    dom.show("f-corners", corners.is_some());
+    field(dom, app, "corners", Entry::Corners, &corners.unwrap_or_default());
     for (id, place, entry, px) in [
         ("inner", "f-inner", Entry::Inner, inner),
         ("outer", "f-outer", Entry::Outer, outer),
@@ -155,18 +186,15 @@ fn draw_fields(dom: &Dom, app: &App) {
     if let Some(element) = dom.find("invert") {
         dom.attribute(&element, "invert", "aria-pressed", if inverted { "true" } else { "false" });
     }
-    let chosen = match shape {
-        Some(DetectorShape::Disc { .. }) => "shape-disc",
-        Some(DetectorShape::Annulus { .. }) => "shape-annulus",
-        Some(DetectorShape::Rect { .. }) => "shape-rect",
-        _ => "",
-    };
-    for id in ["shape-disc", "shape-annulus", "shape-rect"] {
-        if let Some(element) = dom.find(id) {
-            dom.attribute(&element, id, "aria-checked", if id == chosen { "true" } else { "false" });
+    let chosen = shape.and_then(kind);
+    for (place, (name, _)) in SHAPES.iter().enumerate() {
+        let id = format!("shape-{name}");
+        if let Some(element) = dom.find(&id) {
+            let is_chosen = chosen == Some(place);
+            dom.attribute(&element, &id, "aria-checked", if is_chosen { "true" } else { "false" });
             // The group is one stop of the Tab key.
-            let is_stop = id == chosen || chosen.is_empty() && id == "shape-disc";
-            dom.attribute(&element, id, "tabindex", if is_stop { "0" } else { "-1" });
+            let is_stop = is_chosen || chosen.is_none() && place == 1;
+            dom.attribute(&element, &id, "tabindex", if is_stop { "0" } else { "-1" });
         }
     }
 }
@@ -252,6 +280,11 @@ fn card(error: &Error, kind: &str, actions: &[(&str, Command)], place: Option<us
         escaped(&error.what)
     );
     html += &body(error);
+    html += &format!(
+        "<p><button type=\"button\" class=\"text\" data-do=\"why {}\" aria-label=\"Why? Help on: {}\">Why?</button></p>",
+        notices::help(error),
+        escaped(&error.what)
+    );
     if !actions.is_empty() {
         let button = |(name, command): &(&str, Command)| {
             command

@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// Pixels along the wheel's side.
-const SIDE: u32 = 128;
+pub const SIDE: u32 = 128;
 
 /// Shows the wheel where vectors are shown.
 pub fn draw(dom: &Dom, app: &App) {
@@ -19,6 +19,10 @@ pub fn draw(dom: &Dom, app: &App) {
     let Some(shown) = shown else { return };
     let unit = if shown.field.unit.is_empty() { String::new() } else { format!("\u{202f}{}", shown.field.unit) };
     dom.text("wheel-scale", &format!("{}{unit}", value(shown.limits.high)));
+    // The wheel is turned as the picture is.
+    let turn = app.state.image_view.turn;
+    let mirror = if turn.mirrored { " scaleX(-1)" } else { "" };
+    dom.style("wheel-colours", "transform", &format!("rotate({}deg){mirror}", 90 * u32::from(turn.quarters)));
     let canvas = dom.find("wheel-colours").and_then(|canvas| canvas.dyn_into::<HtmlCanvasElement>().ok());
     if let Some(canvas) = canvas.filter(|canvas| canvas.width() != SIDE) {
         canvas.set_width(SIDE);

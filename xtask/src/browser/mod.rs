@@ -8,6 +8,8 @@ pub mod cdp;
 mod choices;
 mod measuring;
 mod screens;
+mod viewer;
+mod walk;
 
 use std::{
     path::Path,
@@ -114,6 +116,10 @@ impl Bench<'_> {
         println!("        the fixtures took {:.1} s", start.elapsed().as_secs_f32());
         let choices = self.choices().await;
         self.finish("choices", choices);
+        let viewer = self.viewer().await;
+        self.finish("the viewer", viewer);
+        let walk = self.walk().await;
+        self.finish("accessibility", walk);
         let shots = self.screenshots().await;
         self.finish("screenshots", shots);
     }

@@ -335,7 +335,8 @@ fn a_refused_question_is_told_and_not_asked_again() {
     let mut bench = Bench::open();
     bench.decoded = FRAMES;
     bench.send(Event::FirstBatch);
-    let place = bench.asked.iter().position(|(_, _, ask)| matches!(ask, Ask::Patterns(_))).expect("the disc is looked for");
+    let place =
+        bench.asked.iter().position(|(_, _, ask)| matches!(ask, Ask::Patterns(_))).expect("the disc is looked for");
     let (set_id, lane, _) = bench.asked.remove(place);
     let refused = Error::new(Kind::Gpu, "device_lost", "The GPU was lost");
     bench.send(Event::Answered { set_id, lane, answer: Err(refused), states: vec![], faults: vec![], ms: 0.0 });
@@ -756,4 +757,87 @@ fn a_maximised_panel_and_playing_end_with_escape() {
     bench.send(Event::Do(Command::Escape));
     assert_eq!(bench.app.state.maximised, None);
     assert!(!bench.app.state.cursor.is_some_and(|_| bench.app.playing));
+}
+
+// ---- parts of the scan, lines, analysis ----
+
+#[test]
+fn a_region_asks_for_its_own_patterns_and_its_own_figures() {
+    let mut bench = Bench::loaded();
+    let image = picture(&mut bench, Product::Sum);
+    bench.send(Event::Do(Command::Tool(2)));
+    assert_eq!(bench.app.state.pattern, planescope::app::state::PatternOf::Mean);
+    bench.answer_all();
+    let rect = DetectorShape::Rect { centre: [1.0, 2.0], height: 2.0, width: 4.0 };
+    bench.send(Event::SetState(Box::new(ViewState { region: Some(rect), ..bench.app.state.clone() })));
+    let asked = bench.asked.iter().find_map(|(_, lane, ask)| match ask {
+        Ask::Patterns(frames) if *lane == Lane::Pattern => Some(frames.clone()),
+        _ => None,
+    });
+    let frames = asked.expect("the region's patterns are asked for");
+    let inside: Vec<u32> = (0..FRAMES as u32).filter(|frame| frames.contains(*frame)).collect();
+    assert_eq!(inside, (0..15).collect::<Vec<u32>>(), "rows 0 to 2 of 5 columns");
+    bench.answer_all();
+    let rows = bench.app.figure_rows();
+    let sum: f64 = image.values[..15].iter().sum();
+    assert_eq!(rows[1].value.replace(',', ""), format!("{sum}"));
+    bench.send(Event::Enter(Entry::RegionWidth, "0".into()));
+    assert_eq!(bench.app.figure_rows()[0].value, "3", "one column of three rows");
+    bench.answer_all();
+    bench.send(Event::Do(Command::RemoveRegion));
+    assert_eq!((bench.app.state.region.clone(), bench.app.figure_rows()[0].value.as_str()), (None, "20"));
+}
+
+#[test]
+fn a_line_is_dragged_by_its_ends_and_read_along_its_length() {
+    let mut bench = Bench::loaded();
+    picture(&mut bench, Product::Sum);
+    bench.send(Event::Do(Command::Tool(4)));
+    bench.send(Event::Enter(Entry::LineFrom, "0, 1".into()));
+    bench.send(Event::Enter(Entry::LineTo, "4, 1".into()));
+    let values = |bench: &Bench| bench.app.line_curve().expect("a line").values;
+    // The bench answers frame number times 1024 pixels.
+    assert_eq!(values(&bench), [5120.0, 6144.0, 7168.0, 8192.0, 9216.0]);
+    // One position is 64 px wide; the letterbox begins 32 px from above.
+    bench.send(Event::Press { panel: Panel::Image, at: [288.0, 128.0], button: Button::Main, reach: 12.0 });
+    bench.send(Event::Drag { at: [288.0, 192.0], fine: false, constrained: false });
+    bench.send(Event::Release);
+    assert_eq!(bench.app.state.line.map(|line| line.to), Some([2.0, 4.0]));
+    bench.send(Event::Do(Command::Undo));
+    assert_eq!(bench.app.state.line.map(|line| line.to), Some([1.0, 4.0]));
+    bench.send(Event::Enter(Entry::LineWidth, "0".into()));
+    assert!(bench.app.wrong_entry.is_some());
+    let table = bench.app.table().expect("a curve");
+    assert!(String::from_utf8_lossy(&table.bytes).starts_with("s/"), "{:?}", table.name);
+}
+
+#[test]
+fn the_transform_is_asked_once_for_each_picture_and_reads_spacings() {
+    let mut bench = Bench::loaded();
+    picture(&mut bench, Product::Sum);
+    bench.send(Event::Do(Command::Analysis(2)));
+    let spectra = |bench: &Bench| bench.asked.iter().filter(|(_, _, ask)| matches!(ask, Ask::Spectrum { .. })).count();
+    assert_eq!(spectra(&bench), 1);
+    bench.answer_all();
+    bench.send(Event::Hover(None));
+    assert_eq!(spectra(&bench), 0);
+    bench.send(Event::Enter(Entry::Step, "0.1".into()));
+    let words = bench.app.spacing([0.0, 1.0]).expect("a frequency").replace('\u{202f}', " ");
+    assert_eq!(words, "d 5.000 Å at 0.0°", "one period over 5 columns of 0.1 nm");
+    assert_eq!(bench.app.spacing([0.0, 0.0]), None);
+}
+
+#[test]
+fn the_radial_profile_is_about_the_disc_and_marks_the_detector() {
+    let mut bench = Bench::loaded();
+    bench.send(Event::Do(Command::Product(Product::Adf)));
+    bench.send(Event::Enter(Entry::MradPerPx, "0.5".into()));
+    bench.answer_all();
+    bench.app.frame(1e9);
+    let (curve, rings) = bench.app.radial().expect("a pattern");
+    assert!(rings.iter().filter(|ring| ring.pixels > 0).all(|ring| ring.mean == 1.0), "every count is 1");
+    let radius = bench.app.state.disc.expect("found").radius;
+    assert_eq!((curve.unit, curve.step), ("mrad", 0.5));
+    let [inner, outer] = curve.band.expect("a ring");
+    assert!((inner - 1.1 * radius).abs() < 1e-9 && (outer - 2.2 * radius).abs() < 1e-9);
 }

@@ -36,7 +36,8 @@ struct Page {
 impl Page {
     /// The `.h5` files of a folder, as one set.
     fn open(folder: &Path, axes: Option<&str>, channel: u32) -> Outcome<Self> {
-        let mut paths: Vec<PathBuf> = fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>()?;
+        let mut paths: Vec<PathBuf> =
+            fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>()?;
         paths.retain(|path| path.extension().is_some_and(|ending| ending == "h5"));
         paths.sort();
         let disks: Vec<Disk> = paths.iter().map(|path| Disk::open(path)).collect::<Result<_, _>>()?;
@@ -51,10 +52,8 @@ impl Page {
         decoded.failed.iter().for_each(|fault| status[fault.frame as usize] = fault.status());
         let there: Vec<u32> = (0..set.frames).filter(|frame| !decoded.missing.contains(frame)).collect();
         let bytes = set.frame_bytes();
-        let pixels: Vec<u8> = there
-            .iter()
-            .flat_map(|frame| decoded.pixels[*frame as usize * bytes..][..bytes].iter().copied())
-            .collect();
+        let pixels: Vec<u8> =
+            there.iter().flat_map(|frame| decoded.pixels[*frame as usize * bytes..][..bytes].iter().copied()).collect();
         let status: Vec<u32> = there.iter().map(|frame| status[*frame as usize]).collect();
         pollster::block_on(engine.add_pixels(&there, &status, &pixels))?;
         engine.set_missing(&decoded.missing);

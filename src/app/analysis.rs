@@ -198,9 +198,14 @@ impl App {
     pub fn figure_rows(&self) -> Vec<Row> {
         let (Some(shown), Some(set)) = (&self.image, &self.set) else { return Vec::new() };
         let field = &shown.field;
-        let part = self.state.region.as_ref().map(|shape| set.region_set(shape));
-        let of = if part.is_some() { "of the region" } else { "of all" };
-        let Some(found) = figures(field, part.as_ref()) else { return vec![Row::new("Values", "none")] };
+        let region = &self.state.region;
+        let mut kept = self.figures_of_now.borrow_mut();
+        if !kept.as_ref().is_some_and(|(serial, of, _)| *serial == shown.serial && of == region) {
+            let part = region.as_ref().map(|shape| set.region_set(shape));
+            *kept = Some((shown.serial, region.clone(), figures(field, part.as_ref())));
+        }
+        let of = if region.is_some() { "of the region" } else { "of all" };
+        let Some(found) = kept.as_ref().and_then(|(.., found)| *found) else { return vec![Row::new("Values", "none")] };
         let unit = if field.counts { "counts" } else { field.unit.as_str() };
         let whole = |v: f64| if field.counts { count_signed(v as i64) } else { value(v) };
         vec![
@@ -226,6 +231,14 @@ impl App {
         let values = shown.field.values.iter().zip(&shown.field.cells).map(known).collect();
         let ask = Ask::Spectrum { values: Rc::new(values), rows: shown.field.rows, cols: shown.field.cols };
         effects.push(Effect::Ask { set_id: set.id, lane: Lane::Analysis, ask });
+    }
+
+    /// The number of the picture of which there is a transform.
+    pub fn spectrum_serial(&self) -> Option<u32> {
+        match self.set.as_ref()?.spectrum.as_ref()? {
+            (Want::Spectrum(serial), _) => Some(*serial),
+            _ => None,
+        }
     }
 
     /// The transform of the image, logarithmic, and the number of its picture.

@@ -142,7 +142,8 @@ mod tests {
             let (before, after) = (camera.to_data([300.0, 250.0]), closer.to_data([300.0, 250.0]));
             assert!((before[0] - after[0]).hypot(before[1] - after[1]) < 1e-9, "{turn:?}");
         }
-        let quarter = Camera::new(100.0, 50, 100, Zoom { turn: Turn { quarters: 1, mirrored: false }, ..Zoom::default() });
+        let quarter =
+            Camera::new(100.0, 50, 100, Zoom { turn: Turn { quarters: 1, mirrored: false }, ..Zoom::default() });
         assert_eq!(quarter.to_screen([0.0, 0.0]), [75.0, 0.0], "the upper left corner goes to the upper right");
     }
 

@@ -16,7 +16,7 @@ use crate::{
     acquisition::counted,
     display::{Field, value},
     products::{
-        CentreOfMass, Deflection, DetectorShape, Integration, Orientation,
+        Deflection, DetectorShape, Integration, Orientation,
         deflection::{AngleCurve, Found, folded_whole},
         find_orientation, segments,
     },
@@ -27,11 +27,7 @@ impl OpenSet {
     pub(super) fn want_source(&self, state: &ViewState) -> Option<Want> {
         let within = state.com.within;
         let circle = |times: f64| {
-            state.disc.map(|disc| DetectorShape::Disc {
-                centre: disc.centre,
-                inner: 0.0,
-                outer: times * disc.radius,
-            })
+            state.disc.map(|disc| DetectorShape::Disc { centre: disc.centre, inner: 0.0, outer: times * disc.radius })
         };
         match (state.com.source, within) {
             (ComSource::Pixels, None) => Some(Want::Moments { within: None, version: self.version }),
@@ -52,7 +48,7 @@ impl OpenSet {
     }
 
     pub(super) fn ask_phase(&self, about: [f64; 2], orientation: Orientation, how: Integration) -> Option<Ask> {
-        let field = Deflection::of(&self.centres()?, self.shape(), about).turned(orientation);
+        let field = Deflection::of(self.centres.as_ref()?, self.shape(), about).turned(orientation);
         Some(Ask::Phase(Rc::new(field), how))
     }
 
@@ -62,21 +58,13 @@ impl OpenSet {
         segments::segments(*centre, *outer, n, self.detector())
     }
 
-    /// Where the beam is in every frame, from the last answer.
-    pub fn centres(&self) -> Option<CentreOfMass> {
-        match self.deflection_is_of_segments {
-            false => self.moments.as_ref().map(|(_, moments)| CentreOfMass::of(moments, self.signed())),
-            true => self.segments.as_ref().map(|(_, sums)| segments::deflection(sums, self.signed())),
-        }
-    }
-
     /// What counts as no deflection, [row, column].
     pub fn about(&self, state: &ViewState) -> Option<[f64; 2]> {
         if state.com.source != ComSource::Pixels && state.com.about != About::Scan {
             return Some([0.0; 2]);
         }
         match state.com.about {
-            About::Scan => self.centres()?.mean(),
+            About::Scan => self.scan_mean,
             About::Disc => Some(state.disc?.centre),
             About::Centre(centre) => Some(centre),
         }
@@ -85,7 +73,7 @@ impl OpenSet {
     /// The deflection along the scan's axes, detector px.
     pub fn deflection(&self, state: &ViewState) -> Option<Deflection> {
         let about = self.about(state).unwrap_or_default();
-        Some(Deflection::of(&self.centres()?, self.shape(), about).turned(state.com.orientation))
+        Some(Deflection::of(self.centres.as_ref()?, self.shape(), about).turned(state.com.orientation))
     }
 
     /// The picture of a product of the deflection.
@@ -140,7 +128,7 @@ impl App {
     pub(super) fn set_about(&mut self, place: u32) {
         let Some(set) = &self.set else { return };
         let disc = self.state.disc.map(|disc| disc.centre);
-        let mean = set.centres().filter(|_| self.state.com.source == ComSource::Pixels).and_then(|com| com.mean());
+        let mean = set.scan_mean.filter(|_| self.state.com.source == ComSource::Pixels);
         self.state.com.about = match place {
             0 => About::Scan,
             1 => About::Disc,
@@ -163,7 +151,7 @@ impl App {
 
     /// Takes the rotation that leaves least curl.
     pub(super) fn find_rotation(&mut self) {
-        self.rotation_is_due = self.set.as_ref().is_some_and(|set| set.centres().is_none());
+        self.rotation_is_due = self.set.as_ref().is_some_and(|set| set.centres.is_none());
         if self.rotation_is_due {
             // Asked for with the shelf; the answer brings it about.
             return;
@@ -187,15 +175,22 @@ impl App {
     /// What the deflection of now says of the rotation.
     fn found_orientation(&self) -> Option<Found> {
         let set = self.set.as_ref()?;
-        find_orientation(&Deflection::of(&set.centres()?, set.shape(), [0.0; 2]))
+        find_orientation(&Deflection::of(set.centres.as_ref()?, set.shape(), [0.0; 2]))
     }
 
     /// How curl and divergence depend on the angle, for the handedness of now.
     pub fn angle_curve(&self) -> Option<AngleCurve> {
         let set = self.set.as_ref()?;
-        let field = Deflection::of(&set.centres()?, set.shape(), [0.0; 2]);
+        let centres = set.centres.as_ref()?;
         let transposed = self.state.com.orientation.transposed;
-        Some(AngleCurve::of(&field.turned(Orientation { angle: 0.0, transposed })))
+        let of = (set.id, set.deflection_serial, set.shape(), transposed);
+        if let Some((_, curve)) = self.curve_of_now.get().filter(|(known, _)| *known == of) {
+            return Some(curve);
+        }
+        let field = Deflection::of(centres, set.shape(), [0.0; 2]);
+        let curve = AngleCurve::of(&field.turned(Orientation { angle: 0.0, transposed }));
+        self.curve_of_now.set(Some((of, curve)));
+        Some(curve)
     }
 
     /// The sentence under the curve.
@@ -204,10 +199,9 @@ impl App {
         let other = folded_whole(least + 180.0);
         let (a, b) = (degrees(least), degrees(other));
         let with_sign = match self.state.com.orientation_from {
-            OrientationFrom::LeastCurl => format!(
-                " The divergence is most negative at atoms for {}.",
-                degrees(self.state.com.orientation.angle)
-            ),
+            OrientationFrom::LeastCurl => {
+                format!(" The divergence is most negative at atoms for {}.", degrees(self.state.com.orientation.angle))
+            }
             _ => String::new(),
         };
         format!("Curl is least at {a} or {b}.{with_sign}")
@@ -233,10 +227,10 @@ impl App {
 
     pub fn com_rows(&self) -> Vec<Row> {
         let Some(set) = &self.set else { return Vec::new() };
-        let Some(centres) = set.centres() else { return Vec::new() };
+        let Some(centres) = &set.centres else { return Vec::new() };
         let mut rows = Vec::new();
         let is_com = self.state.com.source == ComSource::Pixels;
-        match centres.mean() {
+        match set.scan_mean {
             Some([row, col]) if is_com => {
                 rows.push(Row::new("Scan mean", format!("{}, {}\u{202f}px", value(col), value(row))));
             }

@@ -475,7 +475,10 @@ mod tests {
         let triangle = DetectorShape::Polygon { points: vec![[0.0, 0.0], [0.0, 10.0], [10.0, 0.0]] };
         assert_eq!(grip_at(&triangle, [0.3, 5.0], 2.0), Some(Grip::Edge(0)));
         assert_eq!(grip_at(&triangle, [3.0, 3.0], 2.0), Some(Grip::Body));
-        assert_eq!((grip_at(&triangle, [9.0, 9.0], 2.0), grip_at(&triangle, [0.5, 9.5], 2.0)), (None, Some(Grip::Vertex(1))));
+        assert_eq!(
+            (grip_at(&triangle, [9.0, 9.0], 2.0), grip_at(&triangle, [0.5, 9.5], 2.0)),
+            (None, Some(Grip::Vertex(1)))
+        );
         let four = dragged(&triangle, Grip::Edge(0), [0.0, 5.0], [-2.0, 5.0], false);
         let DetectorShape::Polygon { points } = &four else { panic!("{four:?}") };
         assert_eq!(points[1], [-2.0, 5.0]);

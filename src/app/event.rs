@@ -230,7 +230,11 @@ pub enum Ask {
     /// Sum and maximum over patterns.
     Patterns(Frames),
     /// Sizes of the frequencies of a picture, see [`crate::products::spectrum`].
-    Spectrum { values: Rc<Vec<f64>>, rows: u32, cols: u32 },
+    Spectrum {
+        values: Rc<Vec<f64>>,
+        rows: u32,
+        cols: u32,
+    },
 }
 
 pub enum Answer {

@@ -107,9 +107,7 @@ impl Press {
 const DIGITS: [&str; 10] = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
 
 use Command as Do;
-use Press::{
-    ControlLetter, ControlShiftLetter, Digit, Letter, Named, ShiftDigit, ShiftLetter, ShiftSign, Sign,
-};
+use Press::{ControlLetter, ControlShiftLetter, Digit, Letter, Named, ShiftDigit, ShiftLetter, ShiftSign, Sign};
 
 const ARROWS: &[(Press, Command)] = &[
     (Named("ArrowUp"), Do::Nudge { rows: -1, cols: 0 }),
@@ -270,7 +268,10 @@ mod tests {
         let stroke = |key, shift| Stroke { key, code: "KeyZ", shift, control: true };
         assert_eq!(command(stroke("z", false), Panel::Image), Some(Command::Undo));
         assert_eq!(command(stroke("Z", true), Panel::Image), Some(Command::Redo));
-        assert_eq!((press(" ", "Space", false), press(" ", "Space", true)), (Some(Command::Play), Some(Command::NextPlay)));
+        assert_eq!(
+            (press(" ", "Space", false), press(" ", "Space", true)),
+            (Some(Command::Play), Some(Command::NextPlay))
+        );
     }
 
     #[test]

@@ -2,14 +2,19 @@
 //! every picture. Pure: no browser, no GPU, no clock; what has to be done outside comes back as
 //! [`Effect`]s. `view` draws what it finds here.
 
-use std::{collections::HashMap, rc::Rc};
+use std::{
+    cell::{Cell, RefCell},
+    collections::HashMap,
+    rc::Rc,
+};
 
 use crate::{
     Error,
     acquisition::{Acquisition, contents::Contents},
     display::{Field, Histogram, Limits, Percentiles, Scale, Unit},
     export::session::SessionFile,
-    products::{DetectorShape, Disc},
+    products::{DetectorShape, Disc, deflection::AngleCurve, profile::Figures},
+    shape::Scan,
 };
 
 pub mod camera;
@@ -30,9 +35,9 @@ pub mod scales;
 pub mod state;
 pub mod words;
 
+pub mod analysis;
 mod reread;
 mod update;
-pub mod analysis;
 pub mod user;
 
 pub use camera::Camera;
@@ -81,6 +86,10 @@ pub struct App {
     history: history::History,
     /// The corner of a polygon that was held last.
     vertex: Option<usize>,
+    /// What takes long to work out for a large scan, kept while nothing of it has changed: the curve of the angle, the
+    /// figures of the image.
+    curve_of_now: Cell<Option<((u32, u32, Scan, bool), AngleCurve)>>,
+    figures_of_now: RefCell<Option<(u32, Option<DetectorShape>, Option<Figures>)>>,
     /// The rotation is to be found once the deflection is known.
     rotation_is_due: bool,
     random: u32,

@@ -12,7 +12,7 @@ use crate::{
     acquisition::{Acquisition, ScanChoice},
     display::Field,
     engine::{FrameFault, FrameState, Frames, Moments, Pattern, PatternSum, PixelSet, ScanSums},
-    products::{DetectorShape, Flip, Integration, Orientation, hot_pixels},
+    products::{CentreOfMass, DetectorShape, Flip, Integration, Orientation, hot_pixels, segments},
     shape::{Detector, Scan},
 };
 
@@ -28,17 +28,42 @@ pub enum Reading {
 /// A wish, told so exactly that two equal wishes have equal answers.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Want {
-    Sums { product: Product, shape: Option<DetectorShape>, inverted: bool, version: Version },
+    Sums {
+        product: Product,
+        shape: Option<DetectorShape>,
+        inverted: bool,
+        version: Version,
+    },
     /// First moments of the pixels within a shape; of all without one.
-    Moments { within: Option<DetectorShape>, version: Version },
+    Moments {
+        within: Option<DetectorShape>,
+        version: Version,
+    },
     /// Sums over `n` segments of a disc.
-    Segments { ring: DetectorShape, n: u8, version: Version },
+    Segments {
+        ring: DetectorShape,
+        n: u8,
+        version: Version,
+    },
     /// The phase, once what it is made of is here.
-    Phase { source: Box<Want>, scan: Scan, about: [f64; 2], orientation: Orientation, how: Integration },
-    Pattern { frame: u32, version: Version },
+    Phase {
+        source: Box<Want>,
+        scan: Scan,
+        about: [f64; 2],
+        orientation: Orientation,
+        how: Integration,
+    },
+    Pattern {
+        frame: u32,
+        version: Version,
+    },
     Patterns(Version),
     /// The sum over a part of the scan.
-    Region { shape: DetectorShape, scan: Scan, version: Version },
+    Region {
+        shape: DetectorShape,
+        scan: Scan,
+        version: Version,
+    },
     /// The transform of the picture with this number.
     Spectrum(u32),
 }
@@ -112,6 +137,11 @@ pub struct OpenSet {
     pub sums: HashMap<Product, (Want, ScanSums)>,
     pub moments: Option<(Want, Moments)>,
     pub segments: Option<(Want, Vec<ScanSums>)>,
+    /// Where the beam is in every frame, of the last answer, and the mean over those that have counts.
+    pub centres: Option<CentreOfMass>,
+    pub scan_mean: Option<[f64; 2]>,
+    /// Grows with every answer about the deflection.
+    pub deflection_serial: u32,
     /// The last deflection was measured by segments.
     pub deflection_is_of_segments: bool,
     /// Detector px times scan steps.
@@ -152,6 +182,9 @@ impl OpenSet {
             sums: HashMap::new(),
             moments: None,
             segments: None,
+            centres: None,
+            scan_mean: None,
+            deflection_serial: 0,
             deflection_is_of_segments: false,
             phase: None,
             pattern: None,
@@ -401,10 +434,12 @@ impl OpenSet {
             }
             Answer::Moments(mut moments) => {
                 flip.moments(detector, &mut moments);
+                self.take_centres(CentreOfMass::of(&moments, self.signed()));
                 self.moments = Some((want.clone(), moments));
                 self.deflection_is_of_segments = false;
             }
             Answer::Segments(sums) => {
+                self.take_centres(segments::deflection(&sums, self.signed()));
                 self.segments = Some((want.clone(), sums));
                 self.deflection_is_of_segments = true;
             }
@@ -428,6 +463,12 @@ impl OpenSet {
             }
         }
         Some(want)
+    }
+
+    fn take_centres(&mut self, centres: CentreOfMass) {
+        self.scan_mean = centres.mean();
+        self.centres = Some(centres);
+        self.deflection_serial += 1;
     }
 
     /// The engine could not answer; the same is not asked again.

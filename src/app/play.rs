@@ -1,6 +1,10 @@
 //! Patterns one after another: the cursor moves on by itself, as fast as patterns come and pictures are drawn.
 
-use super::{App, open_set::Want, state::{Line, PatternOf, PlayOrder}};
+use super::{
+    App,
+    open_set::Want,
+    state::{Line, PatternOf, PlayOrder},
+};
 use crate::shape::Scan;
 
 impl App {
@@ -87,10 +91,12 @@ mod tests {
     fn a_line_is_walked_from_end_to_end_and_again() {
         let (scan, line) = (Scan { rows: 5, cols: 9 }, Line { from: [1.0, 1.0], to: [3.0, 5.0], width: 1 });
         let mut at = [0, 0];
-        let walked: Vec<[u32; 2]> = (0..6).map(|_| {
-            at = along(line, scan, at);
-            at
-        }).collect();
+        let walked: Vec<[u32; 2]> = (0..6)
+            .map(|_| {
+                at = along(line, scan, at);
+                at
+            })
+            .collect();
         assert_eq!(walked, [[1, 1], [2, 2], [2, 3], [3, 4], [3, 5], [1, 1]]);
     }
 

@@ -629,12 +629,9 @@ impl App {
             | Entry::LineTo
             | Entry::LineWidth => self.enter_region(field, text),
             Entry::Step | Entry::MradPerPx | Entry::Alpha | Entry::Energy => self.enter_scale(field, text),
-            Entry::Angle
-            | Entry::Within
-            | Entry::ComX
-            | Entry::ComY
-            | Entry::HighPass
-            | Entry::Regularisation => self.enter_deflection(field, text),
+            Entry::Angle | Entry::Within | Entry::ComX | Entry::ComY | Entry::HighPass | Entry::Regularisation => {
+                self.enter_deflection(field, text)
+            }
         };
         self.wrong_entry = taken.err().map(|why| (field, why));
     }

@@ -106,7 +106,8 @@ impl App {
     /// The grey line beside "Pattern".
     pub fn pattern_line(&self) -> String {
         let Some(set) = &self.set else { return String::new() };
-        let of = match (self.state.pattern, &set.patterns) {
+        let patterns = if self.state.region.is_some() { &set.region } else { &set.patterns };
+        let of = match (self.state.pattern, patterns) {
             (PatternOf::Cursor, _) => {
                 let [row, col] = set.cursor(&self.state);
                 format!("{col}, {row}")
@@ -406,11 +407,8 @@ impl App {
     pub fn calibration_words(&self) -> String {
         let measures = self.measures();
         let of = |name: &str, from: super::scales::Origin| format!("{name} {}", from.words());
-        let parts = [
-            of("Step", measures.step_from),
-            of("detector", measures.angle_from),
-            of("energy", measures.energy_from),
-        ];
+        let parts =
+            [of("Step", measures.step_from), of("detector", measures.angle_from), of("energy", measures.energy_from)];
         format!("{}.", parts.join("; "))
     }
 

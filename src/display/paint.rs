@@ -82,7 +82,8 @@ mod tests {
     #[test]
     fn the_limits_get_the_first_and_the_last_colour_and_bad_pixels_neither() {
         let cells = vec![Cell::Value, Cell::Value, Cell::Void, Cell::Gap];
-        let field = Field { rows: 2, cols: 2, values: vec![10.0, 20.0, 15.0, 15.0], cells, counts: true, ..Field::default() };
+        let field =
+            Field { rows: 2, cols: 2, values: vec![10.0, 20.0, 15.0, 15.0], cells, counts: true, ..Field::default() };
         let axis = Axis::new(Limits { low: 10.0, high: 20.0 }, Scale::Log, 1.0);
         let rgba = axis.paint(&field, &ColourMap::Grey.lut());
         assert_eq!(rgba[..8], [0, 0, 0, 255, 255, 255, 255, 255]);

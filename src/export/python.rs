@@ -96,7 +96,8 @@ fn pixels(recipe: &Recipe<'_>) -> String {
     let flip = flipped(recipe.flip);
     let _ = writeln!(text, "mask = good & ({shown}){flip}");
     if !recipe.segments.is_empty() {
-        let all: Vec<String> = recipe.segments.iter().map(|set| format!("    good & pixels({}){flip},\n", runs(set))).collect();
+        let all: Vec<String> =
+            recipe.segments.iter().map(|set| format!("    good & pixels({}){flip},\n", runs(set))).collect();
         let _ = writeln!(text, "segments = [\n{}]", all.concat());
     }
     text
@@ -271,7 +272,9 @@ fn mask(shape: &DetectorShape, detector: Detector) -> String {
         DetectorShape::Rect { centre: [row, col], height, width } => {
             format!("(2 * abs(row - {row:?}) <= {height:?}) & (2 * abs(col - {col:?}) <= {width:?})")
         }
-        DetectorShape::Point { centre } => format!("(row == {:?}) & (col == {:?})", centre[0].round(), centre[1].round()),
+        DetectorShape::Point { centre } => {
+            format!("(row == {:?}) & (col == {:?})", centre[0].round(), centre[1].round())
+        }
         // Edges at an angle hang on the last bit of a sine: their pixels are told one by one.
         _ => format!("pixels({})", runs(&shape.pixels(detector))),
     }

@@ -76,12 +76,9 @@ impl SessionFile {
         for file in &self.files {
             match set.files.iter().find(|open| open.name == file.name) {
                 None => found.push(format!("{} is not there", file.name)),
-                Some(open) if open.len_bytes != file.bytes => found.push(format!(
-                    "{} has {}, not {}",
-                    file.name,
-                    bytes(open.len_bytes),
-                    bytes(file.bytes)
-                )),
+                Some(open) if open.len_bytes != file.bytes => {
+                    found.push(format!("{} has {}, not {}", file.name, bytes(open.len_bytes), bytes(file.bytes)))
+                }
                 Some(_) => {}
             }
         }
@@ -111,7 +108,8 @@ pub fn differs(session: &SessionFile, differences: &[String]) -> Error {
 pub fn wants_files(session: &SessionFile) -> Error {
     const NAMED: usize = 4;
     let names = session.files.iter().take(NAMED).map(|file| file.name.as_str()).collect::<Vec<_>>().join(", ");
-    let more = if session.files.len() > NAMED { format!(" and {} more", session.files.len() - NAMED) } else { String::new() };
+    let more =
+        if session.files.len() > NAMED { format!(" and {} more", session.files.len() - NAMED) } else { String::new() };
     Error::new(Kind::File, "session_waits", "The session waits for its files")
         .at(&session.set)
         .expected(format!("{names}{more}"))

@@ -8,9 +8,10 @@ use super::Numbers;
 pub fn tiff(numbers: &Numbers<'_>) -> Vec<u8> {
     let (rows, cols) = (numbers.field.rows, numbers.field.cols);
     let data: Vec<u8> = numbers.values().flat_map(|value| (value as f32).to_le_bytes()).collect();
-    let (low, high) = numbers.values().filter(|value| value.is_finite()).fold((f64::MAX, f64::MIN), |(low, high), v| {
-        (low.min(v), high.max(v))
-    });
+    let (low, high) = numbers
+        .values()
+        .filter(|value| value.is_finite())
+        .fold((f64::MAX, f64::MIN), |(low, high), v| (low.min(v), high.max(v)));
     let (low, high) = if low > high { (0.0, 0.0) } else { (low, high) };
     let (side, unit) = numbers.cell;
     let title = numbers.title.replace('\n', " ");

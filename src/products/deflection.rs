@@ -136,8 +136,7 @@ impl AngleCurve {
     /// Root mean square of the curl after a turn by `angle` degrees.
     pub fn curl(&self, angle: f64) -> f64 {
         let (sin, cos) = angle.to_radians().sin_cos();
-        let square =
-            cos * cos * self.curl_square + 2.0 * sin * cos * self.product + sin * sin * self.divergence_square;
+        let square = cos * cos * self.curl_square + 2.0 * sin * cos * self.product + sin * sin * self.divergence_square;
         square.max(0.0).sqrt()
     }
 

@@ -44,8 +44,7 @@ impl Plane {
             return;
         }
         let mut planner = FftPlanner::new();
-        let fft =
-            if is_inverse { planner.plan_fft_inverse(self.cols) } else { planner.plan_fft_forward(self.cols) };
+        let fft = if is_inverse { planner.plan_fft_inverse(self.cols) } else { planner.plan_fft_forward(self.cols) };
         let mut scratch = vec![Complex::default(); fft.get_inplace_scratch_len()];
         let lines = (SLICE / self.cols).max(1);
         for slice in self.values.chunks_mut(lines * self.cols) {
@@ -121,7 +120,10 @@ mod tests {
     fn a_lattice_is_a_spot_at_its_frequency_and_a_window_keeps_it_there() {
         let (rows, cols) = (32, 48);
         let lattice: Vec<f64> = (0..rows * cols)
-            .map(|at| 7.0 + (std::f64::consts::TAU * (f64::from(at / cols) * 4.0 / 32.0 + f64::from(at % cols) * 6.0 / 48.0)).cos())
+            .map(|at| {
+                7.0 + (std::f64::consts::TAU * (f64::from(at / cols) * 4.0 / 32.0 + f64::from(at % cols) * 6.0 / 48.0))
+                    .cos()
+            })
             .collect();
         for is_windowed in [false, true] {
             let sizes = pollster::block_on(spectrum(&lattice, rows, cols, is_windowed, &async || {}));

@@ -28,7 +28,8 @@ pub fn radial(field: &Field, centre: [f64; 2]) -> Vec<Ring> {
             sums[ring] = (sums[ring].0 + value, sums[ring].1 + 1);
         }
     }
-    let mean = |(sum, pixels): (f64, u32)| Ring { mean: if pixels > 0 { sum / f64::from(pixels) } else { f64::NAN }, pixels };
+    let mean =
+        |(sum, pixels): (f64, u32)| Ring { mean: if pixels > 0 { sum / f64::from(pixels) } else { f64::NAN }, pixels };
     sums.into_iter().map(mean).collect()
 }
 
@@ -102,7 +103,8 @@ pub fn figures(field: &Field, part: Option<&PixelSet>) -> Option<Figures> {
     let sum: f64 = known().sum();
     let mean = sum / f64::from(values);
     let square: f64 = known().map(|value| (value - mean) * (value - mean)).sum();
-    let (least, most) = known().fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), v| (least.min(v), most.max(v)));
+    let (least, most) =
+        known().fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), v| (least.min(v), most.max(v)));
     Some(Figures { values, sum, mean, deviation: (square / f64::from(values)).sqrt(), least, most })
 }
 

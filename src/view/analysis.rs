@@ -179,10 +179,10 @@ fn plot(curve: &Curve) -> String {
 }
 
 fn draw_spectrum(dom: &Dom, app: &App, spectrum: &mut Spectrum) {
-    let Some((field, serial)) = app.spectrum() else { return };
-    if spectrum.painted == Some(serial) {
+    if app.spectrum_serial().is_none_or(|serial| spectrum.painted == Some(serial)) {
         return;
     }
+    let Some((field, serial)) = app.spectrum() else { return };
     let Some(canvas) = dom.find("fft").and_then(|canvas| canvas.dyn_into::<HtmlCanvasElement>().ok()) else { return };
     spectrum.painted = Some(serial);
     let limits = Percentiles { low: 30.0, high: 99.95, symmetric: false, from_zero: false }.limits(&field);
@@ -202,12 +202,10 @@ pub fn listen(shell: &Rc<Shell>) -> Result<(), JsValue> {
         let (rows, cols) = app.image.as_ref().map_or((1, 1), |shown| (shown.field.rows, shown.field.cols));
         let rect = view.get_bounding_client_rect();
         let part = |at: i32, start: f64, length: f64| (f64::from(at) - start) / length.max(1.0);
-        let (x, y) = (part(event.client_x(), rect.left(), rect.width()), part(event.client_y(), rect.top(), rect.height()));
+        let (x, y) =
+            (part(event.client_x(), rect.left(), rect.width()), part(event.client_y(), rect.top(), rect.height()));
         let middle = |n: u32| f64::from(n / 2);
-        [
-            (y * f64::from(rows)).floor() - middle(rows),
-            (x * f64::from(cols)).floor() - middle(cols),
-        ]
+        [(y * f64::from(rows)).floor() - middle(rows), (x * f64::from(cols)).floor() - middle(cols)]
     };
     let over = view.clone();
     on(shell, &view, "pointermove", move |shell, event: MouseEvent| {

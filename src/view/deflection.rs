@@ -87,9 +87,8 @@ fn lines(curve: &AngleCurve, angle: f64) -> String {
     let x = |at: f64| (at + 180.0) / 360.0 * WIDTH;
     let y = |size: f64| HEIGHT - 4.0 - (HEIGHT - 10.0) * size / most;
     let path = |of: &dyn Fn(f64) -> f64| {
-        let point = |(place, at): (usize, f64)| {
-            format!("{}{:.1} {:.1}", if place == 0 { 'M' } else { 'L' }, x(at), y(of(at)))
-        };
+        let point =
+            |(place, at): (usize, f64)| format!("{}{:.1} {:.1}", if place == 0 { 'M' } else { 'L' }, x(at), y(of(at)));
         steps().enumerate().map(point).collect::<String>()
     };
     format!(

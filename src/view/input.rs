@@ -193,7 +193,10 @@ fn has_selection() -> bool {
 
 /// The next button of a group of radio buttons takes focus and is pressed.
 fn next_radio(target: Option<&Element>, forward: bool) {
-    let Some(group) = target.and_then(|target| target.closest("[role=radiogroup], [role=tablist]").ok().flatten()) else { return };
+    let Some(group) = target.and_then(|target| target.closest("[role=radiogroup], [role=tablist]").ok().flatten())
+    else {
+        return;
+    };
     let Ok(radios) = group.query_selector_all("[role=radio], [role=tab]") else { return };
     let all: Vec<HtmlElement> =
         (0..radios.length()).filter_map(|place| radios.get(place)?.dyn_into::<HtmlElement>().ok()).collect();
@@ -405,11 +408,8 @@ fn choices(shell: &Rc<Shell>) -> Result<(), JsValue> {
             }
         })?;
     }
-    let switches: [(&str, fn(bool) -> Command); 3] = [
-        ("exclude-hot", Command::ExcludeHot),
-        ("com-transposed", Command::Transpose),
-        ("com-arrows", Command::Arrows),
-    ];
+    let switches: [(&str, fn(bool) -> Command); 3] =
+        [("exclude-hot", Command::ExcludeHot), ("com-transposed", Command::Transpose), ("com-arrows", Command::Arrows)];
     for (id, command) in switches {
         let switch: HtmlInputElement = shell.by_id(id)?;
         on(shell, &switch.clone(), "change", move |shell, _: web_sys::Event| {

@@ -68,7 +68,14 @@ fn region(app: &App, camera: &Camera) -> String {
             let _ = write!(
                 path,
                 "M{} {}L{} {}L{} {}L{} {}z",
-                x + dx, y + dy, to_x + dx, to_y + dy, to_x - dx, to_y - dy, x - dx, y - dy
+                x + dx,
+                y + dy,
+                to_x + dx,
+                to_y + dy,
+                to_x - dx,
+                to_y - dy,
+                x - dx,
+                y - dy
             );
         }
         svg += &twice(&path, "scan", LINE);

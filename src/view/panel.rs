@@ -172,9 +172,8 @@ impl Canvas {
     /// A thin line where reading has come to.
     fn draw_front(&self, unread: &[Rect], camera: Camera, ratio: f64) -> Result<(), JsValue> {
         let Some(first) = unread.first().filter(|rect| rect.row > 0) else { return Ok(()) };
-        let [from, to] = [0, first.cols].map(|col| {
-            camera.to_screen([f64::from(col), first.row.into()]).map(|at| (at * ratio).round() + 0.5)
-        });
+        let [from, to] = [0, first.cols]
+            .map(|col| camera.to_screen([f64::from(col), first.row.into()]).map(|at| (at * ratio).round() + 0.5));
         self.context.set_stroke_style_str("#fff");
         self.context.set_line_width(ratio.round().max(1.0));
         self.context.begin_path();

@@ -180,7 +180,8 @@ fn marks(app: &App, panel: Panel, side: f64) -> String {
     );
     svg += &overlay::svg(app, panel);
     let camera = app.camera(panel);
-    if let Some((bar, camera)) = camera.and_then(|camera| Some((ScaleBar::of(camera.visible(), app.unit(panel))?, camera)))
+    if let Some((bar, camera)) =
+        camera.and_then(|camera| Some((ScaleBar::of(camera.visible(), app.unit(panel))?, camera)))
     {
         let width = bar.px * camera.scale;
         let (box_width, top) = (width.max(48.0) + 16.0, side - 40.0);
@@ -227,20 +228,16 @@ fn foot(context: &CanvasRenderingContext2d, app: &App, panel: Panel, side: f64) 
         Panel::Image => app.state.product.name_from(app.state.com.source).to_owned(),
         Panel::Pattern => format!("Pattern {}", app.pattern_line()),
     };
-    for (align, at, text) in [("left", left, &limits[0]), ("center", side / 2.0, &what), ("right", left + width, &limits[1])] {
+    for (align, at, text) in
+        [("left", left, &limits[0]), ("center", side / 2.0, &what), ("right", left + width, &limits[1])]
+    {
         context.set_text_align(align);
         context.fill_text(text, at, side + 30.0)?;
     }
     Ok(())
 }
 
-fn wheel_of(
-    dom: &Dom,
-    context: &CanvasRenderingContext2d,
-    app: &App,
-    panel: Panel,
-    side: f64,
-) -> Result<(), JsValue> {
+fn wheel_of(dom: &Dom, context: &CanvasRenderingContext2d, app: &App, panel: Panel, side: f64) -> Result<(), JsValue> {
     let Some(shown) = app.shown(panel).filter(|shown| !shown.field.direction.is_empty()) else { return Ok(()) };
     let canvas = new_canvas(dom)?;
     canvas.set_width(wheel::SIDE);

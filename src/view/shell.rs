@@ -340,7 +340,8 @@ impl Shell {
             Command::OpenFolder => click("folder"),
             Command::AddFiles => click("more-files"),
             Command::TypeNumbers => {
-                let first = ["inner", "outer", "width", "com-angle", "corners"].into_iter().find(|id| self.is_shown(id));
+                let first =
+                    ["inner", "outer", "width", "com-angle", "corners"].into_iter().find(|id| self.is_shown(id));
                 dom.focus(first.unwrap_or("centre-x"));
             }
             Command::EditScan | Command::EditAxes => {

@@ -166,7 +166,8 @@ impl Browser {
             let event = json!({"type": kind, "x": x, "y": y, "button": "left", "buttons": 1, "clickCount": 1});
             self.call("Input.dispatchMouseEvent", event).await?;
             if place == last {
-                let event = json!({"type": "mouseReleased", "x": x, "y": y, "button": "left", "buttons": 0, "clickCount": 1});
+                let event =
+                    json!({"type": "mouseReleased", "x": x, "y": y, "button": "left", "buttons": 0, "clickCount": 1});
                 self.call("Input.dispatchMouseEvent", event).await?;
             }
         }

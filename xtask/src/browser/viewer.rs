@@ -32,6 +32,7 @@ impl Bench<'_> {
         self.deflection().await?;
         self.undo_and_shapes().await?;
         self.display().await?;
+        self.parts(&folder).await?;
         self.files(&folder).await?;
         self.script(&folder).await?;
         self.sessions(&folder).await?;
@@ -51,11 +52,15 @@ impl Bench<'_> {
         let is_told = words.as_str().is_some_and(|words| words.contains(&format!("{:.1}°", angle.abs())));
         self.compare(&format!("the angle is told ({words})"), &json!(is_told), &json!(true));
         self.fill("com-angle", "30").await?;
-        self.expect("an angle that is typed", "__planescope.state().com.orientation.angle", json!(30.0)).await?;
+        self.expect("an angle that is typed", "__planescope.state().com.orientation.angle", json!(30)).await?;
         let [x, y] = self.middle("#curl-plot svg").await?;
         self.limited("the curve", async |browser| browser.drag(&[[x - 20.0, y], [x, y]]).await).await?;
-        self.expect("the line of the curve is dragged", "Math.abs(__planescope.state().com.orientation.angle) <= 2", json!(true))
-            .await?;
+        self.expect(
+            "the line of the curve is dragged",
+            "Math.abs(__planescope.state().com.orientation.angle) <= 2",
+            json!(true),
+        )
+        .await?;
         self.key("8", 0).await?;
         self.settle().await?;
         self.expect("the phase by its key", "__planescope.state().product", json!("phase")).await?;
@@ -79,7 +84,8 @@ impl Bench<'_> {
         self.settle().await?;
         let before = self.look("JSON.stringify(__planescope.state())").await?;
         let [x, y] = self.middle("#view-pattern").await?;
-        self.limited("a drag", async |browser| browser.drag(&[[x, y], [x + 30.0, y], [x + 60.0, y + 20.0]]).await).await?;
+        self.limited("a drag", async |browser| browser.drag(&[[x, y], [x + 30.0, y], [x + 60.0, y + 20.0]]).await)
+            .await?;
         self.expect("a drag makes a custom detector", "__planescope.state().product", json!("custom")).await?;
         let moved = self.look("JSON.stringify(__planescope.state())").await?;
         self.key("z", CTRL).await?;
@@ -100,25 +106,29 @@ impl Bench<'_> {
     /// Scales, limits, maximised panels, smoothing, turned views.
     async fn display(&mut self) -> Result<()> {
         self.fill("high-image", "50 %").await?;
-        self.expect("a percentile that is typed", "__planescope.state().looks.image.percentiles", json!([0.5, 50.0])).await?;
+        self.expect("a percentile that is typed", "__planescope.state().looks.image.percentiles", json!([0.5, 50]))
+            .await?;
         self.fill("scale-energy", "200").await?;
         self.fill("scale-alpha", "21 mrad").await?;
         let bar = self.look("document.querySelector('#bar-pattern').textContent").await?;
         let is_mrad = bar.as_str().is_some_and(|bar| bar.ends_with("mrad"));
         self.compare(&format!("the scale bar is in mrad ({bar})"), &json!(is_mrad), &json!(true));
         self.look("document.querySelector('#view-image').focus()").await?;
-        let square = self.look("document.querySelector('#view-image').clientWidth").await?.as_f64();
+        let square = self.look("document.querySelector('#view-image').clientWidth").await?;
         self.key("m", 0).await?;
-        let large = self.look("document.querySelector('#view-image').clientWidth").await?.as_f64();
-        self.compare(&format!("a maximised panel is larger ({square:?} {large:?})"), &json!(large > square), &json!(true));
+        let large = self.look("document.querySelector('#view-image').clientWidth").await?;
+        let is_larger = large.as_u64() > square.as_u64();
+        self.compare(&format!("a maximised panel is larger ({square} {large})"), &json!(is_larger), &json!(true));
         self.key("Escape", 0).await?;
-        self.expect("Escape ends it", "document.querySelector('#view-image').clientWidth", json!(square)).await?;
+        self.expect("Escape ends it", "document.querySelector('#view-image').clientWidth", square).await?;
         self.key("p", 0).await?;
         self.expect("smoothing by its key", "__planescope.state().image_smoothing", json!("off")).await?;
         self.click("[popovertarget=more-image]").await?;
         self.click("[data-do=turn-image]").await?;
         self.expect("the view is turned", "__planescope.state().image_view.turn.quarters", json!(1)).await?;
+        self.look("document.querySelector('#view-image').focus()").await?;
         self.key("r", 0).await?;
+        self.expect("R resets the view", "__planescope.state().image_view ?? null", json!(null)).await?;
         self.key(" ", 0).await?;
         let cursor = "JSON.stringify(__planescope.state().cursor)";
         let first = self.look(cursor).await?;
@@ -128,13 +138,58 @@ impl Bench<'_> {
         self.key("Escape", 0).await
     }
 
+    /// A part of the scan with its patterns and figures, profiles, and the transform of the image.
+    async fn parts(&mut self, folder: &Path) -> Result<()> {
+        self.key("1", 0).await?;
+        self.look("document.querySelector('#view-image').focus()").await?;
+        self.key("s", 0).await?;
+        self.settle().await?;
+        self.expect("a region by its key", "__planescope.state().region.shape", json!("disc")).await?;
+        let [x, y] = self.middle("#view-image").await?;
+        self.limited("a drag", async |browser| browser.drag(&[[x, y], [x + 40.0, y + 30.0]]).await).await?;
+        self.settle().await?;
+        let moved = "(() => { const [row, col] = __planescope.state().region.centre; return row > 16 && col > 16; })()";
+        self.expect("the region is dragged", moved, json!(true)).await?;
+        let inside = "const { region, disc } = __planescope.state(), is = (at) => ((at / 32 | 0) - region.centre[0]) ** 2 + (at % 32 - region.centre[1]) ** 2 <= region.outer ** 2;";
+        let frames =
+            format!("(() => {{ {inside} return Array.from({{ length: 1024 }}, (_, at) => at).filter(is).length; }})()");
+        let frames = self.look(&frames).await?;
+        let told = self.look("document.querySelector('#what-pattern').textContent").await?;
+        self.compare("the region's patterns are counted", &told, &json!(format!("of {frames} patterns")));
+        let sum = format!(
+            "(async () => {{ {inside} const {{ data }} = await __planescope.virtualImage({{ shape: 'disc', centre: disc.centre, outer: disc.radius }});\
+             return String(data.filter((_, at) => is(at)).reduce((a, b) => a + b, 0n)); }})()"
+        );
+        let sum = self.look(&sum).await?;
+        let told = "[...document.querySelectorAll('#analysis-rows dd')][1].firstChild.textContent.replace(/\\D/g, '')";
+        self.expect("the region's counts, to the last one", told, sum).await?;
+        self.click("#tab-fft").await?;
+        self.settle().await?;
+        self.look("document.querySelector('#analysis-fft').focus()").await?;
+        self.key("ArrowRight", SHIFT).await?;
+        let reading = self.look("document.querySelector('#fft-reading').textContent").await?;
+        let is_spacing = reading.as_str().is_some_and(|reading| reading.starts_with("d ") && reading.contains('Å'));
+        self.compare(&format!("the transform reads a spacing ({reading})"), &json!(is_spacing), &json!(true));
+        self.click("#tool-line").await?;
+        self.settle().await?;
+        self.click("#save-table").await?;
+        let table = std::fs::read_to_string(arrived(folder, "_line.csv").await?)?;
+        let is_table = table.starts_with("s/nm,value/counts\n") && table.lines().count() > 10;
+        self.compare("the line's profile as a table", &json!(is_table), &json!(true));
+        self.look("document.querySelector('#view-image').focus()").await?;
+        self.key("Delete", 0).await?;
+        self.expect("region and line are removed", "__planescope.state().region ?? null", json!(null)).await
+    }
+
     /// Everything that can be saved, by its button, read back by Python.
     async fn files(&mut self, folder: &Path) -> Result<()> {
         self.key("3", 0).await?;
         self.settle().await?;
         self.key("e", 0).await?;
         let mut saved = Vec::new();
-        for (place, ending) in ["_adf_seen.png", "_adf.png", "_adf.tif", "_adf.npy", "_adf.csv", "int64.raw"].into_iter().enumerate() {
+        for (place, ending) in
+            ["_adf_seen.png", "_adf.png", "_adf.tif", "_adf.npy", "_adf.csv", "int64.raw"].into_iter().enumerate()
+        {
             self.click(&format!("[data-do='export-as {place}']")).await?;
             saved.push(arrived(folder, ending).await?);
         }
@@ -192,7 +247,6 @@ impl Bench<'_> {
 
     /// The address holds the view.
     async fn address(&mut self) -> Result<()> {
-        self.fill("com-x", "").await.ok();
         tokio::time::sleep(Duration::from_millis(800)).await;
         let saved = self.look("JSON.stringify(__planescope.state())").await?;
         let hash = self.look("location.hash").await?;

@@ -13,10 +13,22 @@ const STATES: [(&str, &str); 8] = [
     ("an image", "__planescope.openDemo().then(() => null)"),
     ("a deflection", "__planescope.set({ product: 'com' })"),
     ("a phase", "__planescope.set({ product: 'phase' })"),
-    ("a polygon", "(document.querySelector('#shape-polygon').click(), __planescope.set({ maximised: 'pattern' }), null)"),
-    ("the export sheet", "(__planescope.set({ maximised: null }), document.querySelector('[data-do=export]').click(), null)"),
-    ("the keys", "(document.querySelector('dialog[open]').close(), document.querySelector('[data-do=keys]').click(), null)"),
-    ("the help", "(document.querySelector('dialog[open]').close(), document.querySelector('[data-do=help]').click(), null)"),
+    (
+        "a polygon",
+        "(document.querySelector('#shape-polygon').click(), __planescope.set({ maximised: 'pattern' }), null)",
+    ),
+    (
+        "the export sheet",
+        "(__planescope.set({ maximised: null }), document.querySelector('[data-do=export]').click(), null)",
+    ),
+    (
+        "the keys",
+        "(document.querySelector('dialog[open]').close(), document.querySelector('[data-do=keys]').click(), null)",
+    ),
+    (
+        "the help",
+        "(document.querySelector('dialog[open]').close(), document.querySelector('[data-do=help]').click(), null)",
+    ),
 ];
 
 /// Runs axe-core and gives what it finds wrong, in short. Over pictures contrast cannot be told from the style sheet.
@@ -70,9 +82,21 @@ impl Bench<'_> {
             })
             .collect();
         self.compare("every stop of the Tab key is named, seen and marked", &json!(wrong), &json!([]));
-        let order = ["open-button", "play", "view-image", "low-image", "shape-disc", "view-pattern", "low-pattern", "inner", "scale-step"];
-        let place = |id: &str| stops.iter().position(|stop| stop["id"] == id || (id == "inner" && stop["id"] == "outer"));
-        let places: Vec<usize> = order.iter().map(|id| place(id).with_context(|| format!("{id} is no stop"))).collect::<Result<_>>()?;
+        let order = [
+            "open-button",
+            "play",
+            "view-image",
+            "low-image",
+            "shape-disc",
+            "view-pattern",
+            "low-pattern",
+            "inner",
+            "scale-step",
+        ];
+        let place =
+            |id: &str| stops.iter().position(|stop| stop["id"] == id || (id == "inner" && stop["id"] == "outer"));
+        let places: Vec<usize> =
+            order.iter().map(|id| place(id).with_context(|| format!("{id} is no stop"))).collect::<Result<_>>()?;
         self.compare("the order of the stops", &json!(places.is_sorted()), &json!(true));
 
         // Without a pointer: the detector is shaped, moved, sized and typed; the cursor walks.

@@ -192,7 +192,7 @@ pub fn dragged(shape: &DetectorShape, grip: Grip, from: [f64; 2], to: [f64; 2], 
             }
         }
         DetectorShape::Polygon { points } => match grip {
-            Grip::Vertex(at) => points.iter_mut().nth(at).into_iter().for_each(|point| *point = to),
+            Grip::Vertex(at) => points.get_mut(at).into_iter().for_each(|point| *point = to),
             Grip::Edge(at) => points.insert((at + 1).min(points.len()), to),
             _ => {}
         },
@@ -337,8 +337,11 @@ pub fn as_polygon(shape: &DetectorShape) -> DetectorShape {
     }
 }
 
+/// Makes one shape of another, in its place.
+pub type Make = fn(&DetectorShape) -> DetectorShape;
+
 /// Shapes in the order of their buttons: what makes one of another, and its name.
-pub const SHAPES: [(&str, fn(&DetectorShape) -> DetectorShape); 7] = [
+pub const SHAPES: [(&str, Make); 7] = [
     ("point", as_point),
     ("disc", as_disc),
     ("annulus", as_annulus),

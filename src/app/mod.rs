@@ -88,8 +88,8 @@ pub struct App {
     vertex: Option<usize>,
     /// What takes long to work out for a large scan, kept while nothing of it has changed: the curve of the angle, the
     /// figures of the image.
-    curve_of_now: Cell<Option<((u32, u32, Scan, bool), AngleCurve)>>,
-    figures_of_now: RefCell<Option<(u32, Option<DetectorShape>, Option<Figures>)>>,
+    curve_of_now: Cell<Option<CurveOf>>,
+    figures_of_now: RefCell<Option<FiguresOf>>,
     /// The rotation is to be found once the deflection is known.
     rotation_is_due: bool,
     random: u32,
@@ -102,6 +102,12 @@ pub struct App {
     stale: Stale,
     serial: u32,
 }
+
+/// The curve of the angle, and what it is of: set, answer, scan, transposed.
+type CurveOf = ((u32, u32, Scan, bool), AngleCurve);
+
+/// Figures, and what they are of: picture and region.
+type FiguresOf = (u32, Option<DetectorShape>, Option<Figures>);
 
 /// Something to be told beside the data.
 #[derive(Clone, Debug, PartialEq)]

@@ -60,7 +60,7 @@ fn next(order: PlayOrder, scan: Scan, [row, col]: [u32; 2], random: u32) -> [u32
         PlayOrder::Snake if row + 1 == rows => [0, 0],
         PlayOrder::Snake => [row + 1, col],
         PlayOrder::Random => {
-            let at = u64::from(random) * (u64::from(rows) * u64::from(cols)) >> 32;
+            let at = (u64::from(random) * (u64::from(rows) * u64::from(cols))) >> 32;
             [(at / u64::from(cols)) as u32, (at % u64::from(cols)) as u32]
         }
     }

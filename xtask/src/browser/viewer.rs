@@ -241,7 +241,7 @@ impl Bench<'_> {
         self.key("6", 0).await?;
         self.settle().await?;
         self.limited("the session", async |browser| browser.choose_files("#session", &[file]).await).await?;
-        tokio::time::sleep(Duration::from_millis(300)).await;
+        self.settle().await?;
         self.expect("a session is restored", "JSON.stringify(__planescope.state())", saved).await
     }
 

@@ -23,6 +23,7 @@
 //! - [`engine`]: what a viewer may ask of the resident frames; answered by `gpu` or `cpu` alike.
 //! - [`products`]: detectors, presets, disc finding, centre of mass.
 //! - [`display`]: value range, histogram, colour maps, scale bar, numbers as text.
+//! - [`export`]: pictures, numbers, sessions and scripts as files.
 //! - `load`: one load: walk, read, upload and decode, overlapped; its knobs and its profile.
 //! - `session`: the open set, and the one way to open another.
 //! - `app`, `view`, `probe`: state, what is seen of it, and the hooks for automation.
@@ -37,6 +38,7 @@ pub mod cpu;
 pub mod display;
 pub mod engine;
 pub mod error;
+pub mod export;
 pub mod filter;
 #[cfg(feature = "gpu")]
 pub mod gpu;

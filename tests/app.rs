@@ -82,11 +82,20 @@ impl Bench {
                 Answer::Sums(product, ScanSums { sum, valid })
             }
             Ask::Moments(_) => Answer::Moments(Moments { sum: sums(), sum_row: sums(), sum_col: sums(), valid }),
+            Ask::Segments(all) => {
+                let one = |pixels: &PixelSet| {
+                    let sum = sums().iter().map(|frame| frame * u64::from(pixels.count())).collect();
+                    ScanSums { sum, valid: valid.clone() }
+                };
+                Answer::Segments(all.iter().map(one).collect())
+            }
+            Ask::Phase(field, _) => Answer::Phase(field.x.clone()),
             Ask::Pattern(frame) => {
                 let state = if (frame as usize) < self.decoded { FrameState::Valid } else { FrameState::Unread };
                 Answer::Pattern(frame, Pattern { pixels: vec![1; 1024], state })
             }
-            Ask::Patterns => {
+            Ask::Spectrum { values, .. } => Answer::Spectrum(values.to_vec()),
+            Ask::Patterns(_) => {
                 let mut patterns = bright_disc(self.disc, self.decoded as u32);
                 self.hot.into_iter().for_each(|hot| patterns.sum[hot as usize] = 1_000_000);
                 Answer::Patterns(patterns)
@@ -115,7 +124,7 @@ impl Bench {
 /// An app whose views are 320 px wide.
 fn sized_app() -> App {
     let mut app = App::default();
-    app.side = 320.0;
+    app.sides = [320.0; 2];
     app
 }
 
@@ -125,6 +134,7 @@ fn acquisition() -> Acquisition {
         dataset: "/entry/data/data".into(),
         files: vec![],
         files_missing: vec![],
+        parts: vec![],
         files_linked: 0,
         dtype: Dtype::U16,
         stored: Stored::default(),
@@ -229,7 +239,9 @@ fn the_last_good_picture_stays_until_the_next_is_whole() {
 #[test]
 fn the_shelf_is_filled_when_nothing_else_waits() {
     let mut bench = Bench::loaded();
-    bench.app.frame(0.0);
+    for frame in 0..20 {
+        bench.app.frame(f64::from(frame));
+    }
     let missing: Vec<_> = Product::ALL.iter().filter(|product| !bench.app.thumbs.contains_key(product)).collect();
     assert!(missing.is_empty(), "{missing:?}");
 }
@@ -323,11 +335,12 @@ fn a_refused_question_is_told_and_not_asked_again() {
     let mut bench = Bench::open();
     bench.decoded = FRAMES;
     bench.send(Event::FirstBatch);
-    let place = bench.asked.iter().position(|(_, _, ask)| *ask == Ask::Patterns).expect("the disc is looked for");
+    let place =
+        bench.asked.iter().position(|(_, _, ask)| matches!(ask, Ask::Patterns(_))).expect("the disc is looked for");
     let (set_id, lane, _) = bench.asked.remove(place);
     let refused = Error::new(Kind::Gpu, "device_lost", "The GPU was lost");
     bench.send(Event::Answered { set_id, lane, answer: Err(refused), states: vec![], faults: vec![], ms: 0.0 });
-    assert!(bench.asked.iter().all(|(_, _, ask)| *ask != Ask::Patterns));
+    assert!(bench.asked.iter().all(|(_, _, ask)| !matches!(ask, Ask::Patterns(_))));
     assert_eq!(bench.app.messages[0].error.key, "device_lost");
     bench.answer_all();
 }
@@ -521,4 +534,310 @@ fn another_channel_keeps_the_view_and_another_order_of_axes_does_not() {
     assert!(matches!(bench.other.last(), Some(Effect::Reopen(Change::Axes(order))) if *order == orders[2]));
     bench.send(Event::Metadata(Rc::new(with_choices)));
     assert_eq!(bench.app.state.disc, None);
+}
+
+// ---- undo, deflection, scales, exports ----
+
+#[test]
+fn a_drag_is_one_step_of_undo_and_keys_in_a_row_are_one_too() {
+    let mut bench = Bench::loaded();
+    let before = bench.app.state.clone();
+    bench.send(Event::Press { panel: Panel::Pattern, at: [165.0, 165.0], button: Button::Main, reach: 12.0 });
+    for x in [175.0, 185.0, 195.0] {
+        bench.send(Event::Drag { at: [x, 165.0], fine: false, constrained: false });
+    }
+    bench.send(Event::Release);
+    bench.answer_all();
+    let dragged = bench.app.state.clone();
+    assert_ne!(dragged, before);
+    // Four presses within a second each, one after a rest.
+    for rest in [0.0, 100.0, 100.0, 100.0, 5000.0] {
+        let now = bench.now_ms.get() + rest;
+        bench.now_ms.set(now);
+        bench.app.update(now, Event::Step(Command::Grow(1), 1.0));
+    }
+    bench.send(Event::Do(Command::Undo));
+    bench.send(Event::Do(Command::Undo));
+    assert_eq!(bench.app.state, dragged);
+    bench.send(Event::Do(Command::Undo));
+    assert_eq!(bench.app.state, before);
+    assert!(!bench.app.can_undo() && bench.app.can_redo());
+    bench.send(Event::Do(Command::Redo));
+    assert_eq!(bench.app.state, dragged);
+    bench.send(Event::Do(Command::Invert));
+    assert!(!bench.app.can_redo(), "a new step ends what could be done again");
+}
+
+#[test]
+fn escape_leaves_no_step_of_undo() {
+    let mut bench = Bench::loaded();
+    bench.send(Event::Press { panel: Panel::Pattern, at: [165.0, 165.0], button: Button::Main, reach: 12.0 });
+    bench.send(Event::Drag { at: [205.0, 165.0], fine: false, constrained: false });
+    bench.send(Event::Do(Command::Escape));
+    assert!(!bench.app.can_undo());
+}
+
+#[test]
+fn what_the_machine_finds_is_no_step_of_undo_and_stays_after_one() {
+    let mut bench = Bench::loaded();
+    assert!(bench.app.state.disc.is_some() && !bench.app.can_undo());
+    bench.send(Event::Do(Command::Product(Product::Adf)));
+    bench.send(Event::Do(Command::Undo));
+    assert!(bench.app.state.disc.is_some() && bench.app.state.product == Product::Bf);
+}
+
+/// The picture of `product`, once everything is answered.
+fn picture(bench: &mut Bench, product: Product) -> planescope::display::Field {
+    bench.send(Event::Do(Command::Product(product)));
+    bench.answer_all();
+    bench.app.frame(1e9);
+    bench.app.image.as_ref().expect("a picture").field.clone()
+}
+
+#[test]
+fn the_deflection_is_turned_about_its_reference_and_told_in_its_unit() {
+    let mut bench = Bench::loaded();
+    // Every pattern answers row = column = 1, frame 0 nothing.
+    let x = picture(&mut bench, Product::ComX);
+    assert!(x.unit == "px" && x.known().all(|shift| shift == 0.0), "about the scan mean");
+    bench.send(Event::Do(Command::About(2)));
+    bench.send(Event::Enter(Entry::ComX, "0".into()));
+    bench.send(Event::Enter(Entry::ComY, "0".into()));
+    bench.send(Event::Enter(Entry::Angle, "45°".into()));
+    let (x, y) = (picture(&mut bench, Product::ComX), picture(&mut bench, Product::ComY));
+    assert!(x.known().all(|shift| shift.abs() < 1e-12) && y.known().all(|shift| (shift - 2f64.sqrt()).abs() < 1e-12));
+    assert_eq!(x.known().count(), FRAMES - 1, "a pattern without counts has no deflection");
+    bench.send(Event::Enter(Entry::MradPerPx, "0.5".into()));
+    let colour = picture(&mut bench, Product::Com);
+    assert_eq!((colour.unit.as_str(), colour.direction.len()), ("mrad", FRAMES));
+    assert!(colour.known().all(|size| (size - 0.5f64.sqrt()).abs() < 1e-12));
+    assert!((colour.direction[5] - std::f32::consts::FRAC_PI_2).abs() < 1e-6);
+}
+
+#[test]
+fn the_phase_is_asked_once_its_source_is_here_and_again_when_a_setting_changes() {
+    let mut bench = Bench::loaded();
+    bench.send(Event::Do(Command::Product(Product::Phase)));
+    bench.answer_all();
+    let asked = |bench: &Bench| bench.images_asked().into_iter().filter(|ask| matches!(ask, Ask::Phase(..))).count();
+    bench.send(Event::Enter(Entry::HighPass, "12 px".into()));
+    let Some(Ask::Phase(_, how)) = bench.images_asked().first().copied().cloned() else { panic!("not asked") };
+    assert_eq!((how.high_pass, asked(&bench)), (12.0, 1));
+    bench.answer_all();
+    bench.send(Event::Enter(Entry::HighPass, "12".into()));
+    assert_eq!(asked(&bench), 0, "the same again");
+    bench.send(Event::Enter(Entry::HighPass, "3 mrad".into()));
+    assert!(bench.app.wrong_entry.is_some());
+}
+
+#[test]
+fn segments_are_asked_for_within_the_disc_and_share_it() {
+    let mut bench = Bench::loaded();
+    bench.send(Event::Do(Command::Product(Product::ComX)));
+    bench.send(Event::Do(Command::Source(1)));
+    let Some(Ask::Segments(all)) = bench.images_asked().first().copied().cloned() else { panic!("not asked") };
+    let pixels: u32 = all.iter().map(PixelSet::count).sum();
+    let disc = bench.app.state.disc.expect("found");
+    let inside = DetectorShape::Disc { centre: disc.centre, inner: 0.0, outer: disc.radius }.pixels(DETECTOR);
+    let at_centre = u32::from(disc.centre.iter().all(|at| at.fract() == 0.0));
+    assert_eq!((all.len(), pixels), (4, inside.count() - at_centre));
+    let field = picture(&mut bench, Product::ComX);
+    assert_eq!((field.unit.as_str(), bench.app.state.product.name_from(bench.app.state.com.source)), ("", "DPC x"));
+}
+
+#[test]
+fn an_entered_scale_replaces_the_files_and_nothing_typed_brings_it_back() {
+    let mut bench = Bench::loaded();
+    let file = bench.app.measures();
+    bench.send(Event::Enter(Entry::Step, "1.5 Å".into()));
+    assert!(bench.app.measures().step_nm.is_some_and(|nm| (nm - 0.15).abs() < 1e-12));
+    bench.send(Event::Enter(Entry::Alpha, "21".into()));
+    let radius = bench.app.state.disc.expect("found").radius;
+    assert!(bench.app.measures().mrad_per_px.is_some_and(|mrad| (mrad * radius - 21.0).abs() < 1e-9));
+    bench.send(Event::Enter(Entry::Energy, "300 kV".into()));
+    assert_eq!(bench.app.measures().energy_ev, Some(300e3));
+    for entry in [Entry::Step, Entry::Alpha, Entry::Energy] {
+        bench.send(Event::Enter(entry, String::new()));
+    }
+    assert_eq!(bench.app.measures(), file);
+    bench.send(Event::Enter(Entry::Step, "-2".into()));
+    assert!(bench.app.wrong_entry.is_some() && bench.app.measures() == file);
+}
+
+#[test]
+fn percentiles_are_typed_into_the_limits_and_a_gamma_chooses_its_scale() {
+    let mut bench = Bench::loaded();
+    let field = picture(&mut bench, Product::Sum);
+    bench.send(Event::Enter(Entry::Low(Panel::Image), "25 %".into()));
+    bench.send(Event::Enter(Entry::High(Panel::Image), "50%".into()));
+    bench.app.frame(1e9);
+    let limits = bench.app.image.as_ref().expect("a picture").limits;
+    let mut sorted: Vec<f64> = field.known().collect();
+    sorted.sort_by(f64::total_cmp);
+    assert_eq!((limits.low, limits.high), (sorted[4], sorted[9]));
+    bench.send(Event::Enter(Entry::High(Panel::Image), "20 %".into()));
+    assert!(bench.app.wrong_entry.is_some(), "the low limit is at 25 %");
+    bench.send(Event::Enter(Entry::Gamma(Panel::Image), "0.7".into()));
+    assert_eq!(bench.app.state.looks.image.gamma, 0.7);
+    bench.send(Event::Do(Command::Reset));
+    assert_eq!(bench.app.state.looks.image.percentiles, None);
+}
+
+#[test]
+fn a_session_is_restored_and_says_when_files_differ() {
+    use planescope::acquisition::UsedFile;
+    let set = |len_bytes| {
+        let file = UsedFile { name: "au_master.h5".into(), len_bytes, len_announced: None, picked: 0 };
+        Acquisition { files: vec![file], ..acquisition() }
+    };
+    let mut bench = Bench::open();
+    bench.send(Event::Metadata(Rc::new(set(1000))));
+    bench = bench.read();
+    bench.send(Event::Do(Command::Product(Product::Adf)));
+    bench.send(Event::Enter(Entry::Angle, "-12.4".into()));
+    let saved = bench.app.state.clone();
+    let file = bench.app.session_file().expect("a set is open");
+    assert_eq!(file.name, "au_adf.planescope.json");
+    let text = String::from_utf8(file.bytes).expect("JSON");
+    let session = || Event::Session { name: "s.json".into(), text: text.clone() };
+
+    bench.send(Event::Do(Command::Product(Product::Sum)));
+    bench.send(session());
+    assert_eq!(bench.app.state, saved, "the files are open");
+
+    let mut later = Bench::open();
+    later.app = sized_app();
+    later.send(session());
+    assert_eq!(later.app.messages[0].error.key, "session_waits");
+    later.send(Event::Opening { files: 1 });
+    later.send(Event::Metadata(Rc::new(set(1000))));
+    assert_eq!(later.app.state, saved);
+    assert!(later.app.messages.is_empty(), "the files are the same");
+
+    let mut other = Bench::open();
+    other.app = sized_app();
+    other.send(session());
+    other.send(Event::Opening { files: 1 });
+    other.send(Event::Metadata(Rc::new(set(999))));
+    let message = &other.app.messages[0].error;
+    assert_eq!((&*message.key, other.app.state == saved), ("session_differs", true));
+    assert!(message.found.contains("au_master.h5 has"), "{}", message.found);
+
+    other.send(Event::Session { name: "s.json".into(), text: "{}".into() });
+    assert!(other.app.messages.iter().any(|message| message.error.key == "bad_session"));
+}
+
+#[test]
+fn the_exported_numbers_are_those_that_are_shown() {
+    use planescope::app::exports::Format;
+    let mut bench = Bench::loaded();
+    let field = picture(&mut bench, Product::Adf);
+    let npy = bench.app.exported(Format::Npy, Panel::Image).expect("a picture");
+    assert_eq!((npy.name.as_str(), npy.bytes.len()), ("au_adf.npy", 128 + 8 * FRAMES));
+    let numbers: Vec<i64> = npy.bytes[128..].chunks(8).map(|n| i64::from_le_bytes(n.try_into().expect("8"))).collect();
+    assert!(numbers.iter().zip(&field.values).all(|(a, b)| *a as f64 == *b) && numbers[19] > 0);
+    let raw = bench.app.exported(Format::Raw, Panel::Image).expect("a picture");
+    assert_eq!((raw.name.as_str(), &raw.bytes[..]), ("au_adf_4x5_int64.raw", &npy.bytes[128..]));
+    let tiff = bench.app.exported(Format::Tiff, Panel::Pattern).expect("a pattern");
+    assert_eq!(tiff.name, "au_pattern_2_2.tif");
+}
+
+#[test]
+fn a_maximised_panel_and_playing_end_with_escape() {
+    let mut bench = Bench::loaded();
+    bench.send(Event::Do(Command::MaximisePanel(Panel::Pattern)));
+    bench.send(Event::Do(Command::Play));
+    bench.send(Event::Tick);
+    bench.answer_all();
+    let first = bench.app.state.cursor;
+    bench.send(Event::Tick);
+    assert_ne!(bench.app.state.cursor, first);
+    bench.send(Event::Do(Command::Escape));
+    assert!(!bench.app.playing && bench.app.state.maximised.is_some());
+    bench.send(Event::Do(Command::Escape));
+    assert_eq!(bench.app.state.maximised, None);
+    assert!(!bench.app.state.cursor.is_some_and(|_| bench.app.playing));
+}
+
+// ---- parts of the scan, lines, analysis ----
+
+#[test]
+fn a_region_asks_for_its_own_patterns_and_its_own_figures() {
+    let mut bench = Bench::loaded();
+    let image = picture(&mut bench, Product::Sum);
+    bench.send(Event::Do(Command::Tool(2)));
+    assert_eq!(bench.app.state.pattern, planescope::app::state::PatternOf::Mean);
+    bench.answer_all();
+    let rect = DetectorShape::Rect { centre: [1.0, 2.0], height: 2.0, width: 4.0 };
+    bench.send(Event::SetState(Box::new(ViewState { region: Some(rect), ..bench.app.state.clone() })));
+    let asked = bench.asked.iter().find_map(|(_, lane, ask)| match ask {
+        Ask::Patterns(frames) if *lane == Lane::Pattern => Some(frames.clone()),
+        _ => None,
+    });
+    let frames = asked.expect("the region's patterns are asked for");
+    let inside: Vec<u32> = (0..FRAMES as u32).filter(|frame| frames.contains(*frame)).collect();
+    assert_eq!(inside, (0..15).collect::<Vec<u32>>(), "rows 0 to 2 of 5 columns");
+    bench.answer_all();
+    let rows = bench.app.figure_rows();
+    let sum: f64 = image.values[..15].iter().sum();
+    assert_eq!(rows[1].value.replace(',', ""), format!("{sum}"));
+    bench.send(Event::Enter(Entry::RegionWidth, "0".into()));
+    assert_eq!(bench.app.figure_rows()[0].value, "3", "one column of three rows");
+    bench.answer_all();
+    bench.send(Event::Do(Command::RemoveRegion));
+    assert_eq!((bench.app.state.region.clone(), bench.app.figure_rows()[0].value.as_str()), (None, "20"));
+}
+
+#[test]
+fn a_line_is_dragged_by_its_ends_and_read_along_its_length() {
+    let mut bench = Bench::loaded();
+    picture(&mut bench, Product::Sum);
+    bench.send(Event::Do(Command::Tool(4)));
+    bench.send(Event::Enter(Entry::LineFrom, "0, 1".into()));
+    bench.send(Event::Enter(Entry::LineTo, "4, 1".into()));
+    let values = |bench: &Bench| bench.app.line_curve().expect("a line").values;
+    // The bench answers frame number times 1024 pixels.
+    assert_eq!(values(&bench), [5120.0, 6144.0, 7168.0, 8192.0, 9216.0]);
+    // One position is 64 px wide; the letterbox begins 32 px from above.
+    bench.send(Event::Press { panel: Panel::Image, at: [288.0, 128.0], button: Button::Main, reach: 12.0 });
+    bench.send(Event::Drag { at: [288.0, 192.0], fine: false, constrained: false });
+    bench.send(Event::Release);
+    assert_eq!(bench.app.state.line.map(|line| line.to), Some([2.0, 4.0]));
+    bench.send(Event::Do(Command::Undo));
+    assert_eq!(bench.app.state.line.map(|line| line.to), Some([1.0, 4.0]));
+    bench.send(Event::Enter(Entry::LineWidth, "0".into()));
+    assert!(bench.app.wrong_entry.is_some());
+    let table = bench.app.table().expect("a curve");
+    assert!(String::from_utf8_lossy(&table.bytes).starts_with("s/"), "{:?}", table.name);
+}
+
+#[test]
+fn the_transform_is_asked_once_for_each_picture_and_reads_spacings() {
+    let mut bench = Bench::loaded();
+    picture(&mut bench, Product::Sum);
+    bench.send(Event::Do(Command::Analysis(2)));
+    let spectra = |bench: &Bench| bench.asked.iter().filter(|(_, _, ask)| matches!(ask, Ask::Spectrum { .. })).count();
+    assert_eq!(spectra(&bench), 1);
+    bench.answer_all();
+    bench.send(Event::Hover(None));
+    assert_eq!(spectra(&bench), 0);
+    bench.send(Event::Enter(Entry::Step, "0.1".into()));
+    let words = bench.app.spacing([0.0, 1.0]).expect("a frequency").replace('\u{202f}', " ");
+    assert_eq!(words, "d 5.000 Å at 0.0°", "one period over 5 columns of 0.1 nm");
+    assert_eq!(bench.app.spacing([0.0, 0.0]), None);
+}
+
+#[test]
+fn the_radial_profile_is_about_the_disc_and_marks_the_detector() {
+    let mut bench = Bench::loaded();
+    bench.send(Event::Do(Command::Product(Product::Adf)));
+    bench.send(Event::Enter(Entry::MradPerPx, "0.5".into()));
+    bench.answer_all();
+    bench.app.frame(1e9);
+    let (curve, rings) = bench.app.radial().expect("a pattern");
+    assert!(rings.iter().filter(|ring| ring.pixels > 0).all(|ring| ring.mean == 1.0), "every count is 1");
+    let radius = bench.app.state.disc.expect("found").radius;
+    assert_eq!((curve.unit, curve.step), ("mrad", 0.5));
+    let [inner, outer] = curve.band.expect("a ring");
+    assert!((inner - 1.1 * radius).abs() < 1e-9 && (outer - 2.2 * radius).abs() < 1e-9);
 }

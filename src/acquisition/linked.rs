@@ -1,7 +1,7 @@
 //! Sets whose master links to data files: DECTRIS' "legacy nxmx" layout.
 
 use super::{
-    AxesFrom, AxisChoice, AxisOrder, Refused, names,
+    AxesFrom, AxisChoice, AxisOrder, DataPart, Refused, names,
     search::{Outcome, Picked, told_as_cut_short},
     set::Draft,
     store::Store,
@@ -160,7 +160,10 @@ pub fn assemble(
     let mut tiles = Tiles { columns: 1, ..Tiles::default() };
     let mut frames = 0;
     let mut faults = Vec::new();
+    let mut data_parts = Vec::new();
     for (part, start) in parts.iter().zip(starts) {
+        let file = picked.sources[part.place].name().to_owned();
+        data_parts.push(DataPart { file, path: part.path.clone(), start });
         frames = frames.max(start.saturating_add(part.dataset.space.dims[0]));
         let Some(file) = picked.metadata(part.place) else { continue };
         let refuse =
@@ -180,7 +183,7 @@ pub fn assemble(
         ))
     })?;
     let path = if path.starts_with('/') { path } else { format!("/{path}") };
-    Ok(Draft { frames, faults, notices, axes, ..Draft::new(master, sidecar, path, dataset, tiles) })
+    Ok(Draft { frames, faults, notices, axes, parts: data_parts, ..Draft::new(master, sidecar, path, dataset, tiles) })
 }
 
 /// Parts follow one another along their first axis, so only the detector's axes can stand in another order.

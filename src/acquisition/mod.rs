@@ -70,6 +70,9 @@ pub struct Acquisition {
     pub dataset: String,
     /// Picked files that the acquisition uses; `Chunk::file` points into it.
     pub files: Vec<UsedFile>,
+    /// Datasets that follow one another in the order of the patterns; empty where one dataset holds them all.
+    #[serde(default)]
+    pub parts: Vec<DataPart>,
     /// Linked files that were not picked, by base name, in link order.
     pub files_missing: Vec<String>,
     /// Links (or virtual sources) to data files; 0 for a set without links.
@@ -104,6 +107,16 @@ pub struct UsedFile {
     pub len_announced: Option<u64>,
     /// Place among the picked files.
     pub picked: u32,
+}
+
+/// One of several datasets that hold the patterns.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DataPart {
+    /// Name of its file.
+    pub file: String,
+    pub path: String,
+    /// Number of its first pattern.
+    pub start: u64,
 }
 
 /// The dataset as it stands in the file.

@@ -1,7 +1,7 @@
 //! From a set's parts to its meaning: the last steps, alike for all layouts of files.
 
 use super::{
-    Acquisition, AxisChoice, AxisOrder, Refused, Storage, Stored, UsedFile, metadata, scales,
+    Acquisition, AxisChoice, AxisOrder, DataPart, Refused, Storage, Stored, UsedFile, metadata, scales,
     scan::ScanHints,
     search::{Outcome, Picked, refusal},
     store::Store,
@@ -28,6 +28,7 @@ pub struct Draft {
     pub rivals: Vec<String>,
     /// Its stores' `file` is a place among the picked files.
     pub tiles: Tiles,
+    pub parts: Vec<DataPart>,
     pub frames: u64,
     pub stored_scan: Option<Scan>,
     pub channels: Vec<String>,
@@ -61,6 +62,7 @@ impl Draft {
             gaps,
             faults,
             notices,
+            parts: Vec::new(),
         }
     }
 
@@ -129,6 +131,7 @@ impl Draft {
             name,
             dataset: self.path,
             files,
+            parts: self.parts,
             files_missing: self.files_missing,
             files_linked: self.files_linked,
             dtype,

@@ -1,10 +1,13 @@
 //! What a button or a key asks for.
 
-use super::state::Product;
+use serde::{Deserialize, Serialize};
+
+use super::{exports::Format, state::Product};
 use crate::products::Flip;
 
 /// The two squares.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Panel {
     #[default]
     Image,
@@ -42,13 +45,38 @@ pub enum Command {
     /// Set n of those that were dropped together.
     Choose(u32),
     Product(Product),
-    /// x, y, magnitude, x ...
+    /// Colour, x, y, size, colour ...
     NextCom,
+    /// Phase, divergence, curl, phase ...
+    NextPhase,
+    FindRotation,
+    /// Whether rows and columns of the detector change places.
+    Transpose(bool),
+    /// Source n of the deflection.
+    Source(u32),
+    /// Reference n of the deflection.
+    About(u32),
+    /// Edges n of the integral.
+    Edges(u32),
+    /// Whether arrows are drawn over the deflection.
+    Arrows(bool),
     NextPattern,
-    Disc,
-    Annulus,
-    Rect,
-    NextShape,
+    /// Detector shape n.
+    Shape(u32),
+    /// The next shape, or the one before.
+    NextShape(i8),
+    /// The detector by so many steps of a degree.
+    Rotate(i8),
+    /// The corner of a polygon that was held last.
+    RemoveVertex,
+    /// Tool n of the image.
+    Tool(u32),
+    NextTool,
+    RemoveRegion,
+    /// Tab n of the analysis.
+    Analysis(u32),
+    /// What the analysis shows, as a table.
+    SaveTable,
     Invert,
     FindDisc,
     TypeNumbers,
@@ -96,6 +124,35 @@ pub enum Command {
     Keys,
     CloseDialog,
     Theme,
+    Undo,
+    Redo,
+    /// The selected panel takes the place of both, or no longer.
+    Maximise,
+    MaximisePanel(Panel),
+    NextSmoothing,
+    InvertMap,
+    TurnView(Panel),
+    MirrorView(Panel),
+    Play,
+    NextPlay,
+    /// The sheet with everything that can be saved.
+    Export,
+    ExportPanel(Panel),
+    ExportAs(Format),
+    /// As last time.
+    ExportAgain,
+    CopyPicture,
+    SaveSession,
+    OpenSession,
+    /// The sheet with the script.
+    Python,
+    SavePython,
+    CopyPython,
+    /// After reading was stopped.
+    ReadTheRest,
+    Help,
+    /// Paragraph n of the help, see [`super::notices::HELP`].
+    Why(u32),
     EditScan,
     /// Hide message n.
     Hide(u32),
@@ -117,10 +174,13 @@ impl Command {
             "use-cpu" => Self::UseCpu,
             "choose" => Self::Choose(number()?),
             "product" => Self::Product(*Product::ALL.get(number()? as usize)?),
-            "shape-disc" => Self::Disc,
-            "shape-annulus" => Self::Annulus,
-            "shape-rect" => Self::Rect,
+            "shape" => Self::Shape(number()?),
+            "tool" => Self::Tool(number()?),
+            "remove-region" => Self::RemoveRegion,
+            "analysis" => Self::Analysis(number()?),
+            "save-table" => Self::SaveTable,
             "invert" => Self::Invert,
+            "find-rotation" => Self::FindRotation,
             "find-disc" => Self::FindDisc,
             "scan-shape" => Self::ScanShape(number()?),
             "edit-scan" => Self::EditScan,
@@ -138,6 +198,28 @@ impl Command {
             "keys" => Self::Keys,
             "close-dialog" => Self::CloseDialog,
             "theme" => Self::Theme,
+            "undo" => Self::Undo,
+            "redo" => Self::Redo,
+            "maximise-image" => Self::MaximisePanel(Panel::Image),
+            "maximise-pattern" => Self::MaximisePanel(Panel::Pattern),
+            "turn-image" => Self::TurnView(Panel::Image),
+            "turn-pattern" => Self::TurnView(Panel::Pattern),
+            "mirror-image" => Self::MirrorView(Panel::Image),
+            "mirror-pattern" => Self::MirrorView(Panel::Pattern),
+            "play" => Self::Play,
+            "export" => Self::Export,
+            "export-image" => Self::ExportPanel(Panel::Image),
+            "export-pattern" => Self::ExportPanel(Panel::Pattern),
+            "export-as" => Self::ExportAs(*Format::ALL.get(number()? as usize)?),
+            "copy-picture" => Self::CopyPicture,
+            "save-session" => Self::SaveSession,
+            "open-session" => Self::OpenSession,
+            "python" => Self::Python,
+            "save-python" => Self::SavePython,
+            "copy-python" => Self::CopyPython,
+            "read-the-rest" => Self::ReadTheRest,
+            "help" => Self::Help,
+            "why" => Self::Why(number()?),
             "hide" => Self::Hide(number()?),
             "hide-gpu-notice" => Self::HideGpuNotice,
             _ => return None,
@@ -149,7 +231,10 @@ impl Command {
         match self {
             Self::AddFiles => Some("add-files"),
             Self::UseCpu => Some("use-cpu"),
+            Self::OpenFiles => Some("open-files"),
+            Self::OpenFolder => Some("open-folder"),
             Self::EditScan => Some("edit-scan"),
+            Self::ReadTheRest => Some("read-the-rest"),
             Self::EditAxes => Some("edit-axes"),
             Self::Datasets => Some("datasets"),
             Self::Flip(Flip::Columns) => Some("flip-columns"),

@@ -1,7 +1,7 @@
 //! The virtual detector as it is drawn and dragged: grips, and what a drag makes of a shape.
 //!
-//! Positions are [row, col] in px; pixel (r, c) has its centre at [r, c]. Shapes that this page does not draw
-//! itself (wedge, polygon, mask: they come from automation) can be moved as a whole, where they have a place.
+//! Positions are [row, col] in px; pixel (r, c) has its centre at [r, c]. A mask comes from automation and has neither
+//! place nor handles.
 
 use super::state::Product;
 use crate::{
@@ -19,6 +19,15 @@ pub enum Grip {
     Width,
     Height,
     Corner,
+    /// The end of an ellipse's own column axis: its length and its direction.
+    Axis,
+    /// The edges of a wedge.
+    From,
+    To,
+    /// A corner of a polygon.
+    Vertex(usize),
+    /// Its edge from this corner to the next: a corner is put there.
+    Edge(usize),
 }
 
 /// The middle of a shape; `None` for a mask.
@@ -51,8 +60,41 @@ pub fn knobs(shape: &DetectorShape) -> Vec<(Grip, [f64; 2])> {
             (Grip::Width, [*row, col + width / 2.0]),
             (Grip::Height, [row + height / 2.0, *col]),
         ],
-        _ => Vec::new(),
+        DetectorShape::Ellipse { centre, half_rows, half_cols, angle } => vec![
+            (Grip::Axis, polar(*centre, *half_cols, *angle)),
+            (Grip::Height, polar(*centre, *half_rows, angle + 90.0)),
+        ],
+        DetectorShape::Wedge { centre, inner, outer, from, to } => {
+            let middle = from + span(*from, *to) / 2.0;
+            let half = (inner + outer) / 2.0;
+            vec![
+                (Grip::Outer, polar(*centre, *outer, middle)),
+                (Grip::Inner, polar(*centre, *inner, middle)),
+                (Grip::From, polar(*centre, half, *from)),
+                (Grip::To, polar(*centre, half, *to)),
+            ]
+        }
+        DetectorShape::Polygon { points } => {
+            points.iter().enumerate().map(|(at, point)| (Grip::Vertex(at), *point)).collect()
+        }
+        DetectorShape::Point { .. } | DetectorShape::Mask { .. } => Vec::new(),
     }
+}
+
+/// The position `r` px from `centre` in a direction, degrees from +column towards +row.
+fn polar(centre: [f64; 2], r: f64, degrees: f64) -> [f64; 2] {
+    let (sin, cos) = degrees.to_radians().sin_cos();
+    [centre[0] + r * sin, centre[1] + r * cos]
+}
+
+/// Degrees from one direction to another, above 0.
+fn span(from: f64, to: f64) -> f64 {
+    let span = (to - from).rem_euclid(360.0);
+    if span == 0.0 { 360.0 } else { span }
+}
+
+fn direction(centre: [f64; 2], to: [f64; 2]) -> f64 {
+    (to[0] - centre[0]).atan2(to[1] - centre[1]).to_degrees()
 }
 
 /// What a press at `at` takes hold of: a knob within `reach` px, an edge within half of it, or the body.
@@ -83,8 +125,10 @@ pub fn grip_at(shape: &DetectorShape, at: [f64; 2], reach: f64) -> Option<Grip> 
         DetectorShape::Ellipse { half_rows, half_cols, .. } => (r < half_rows.max(*half_cols)).then_some(Grip::Body),
         DetectorShape::Point { .. } => (r <= reach).then_some(Grip::Body),
         DetectorShape::Polygon { points } => {
-            let farthest = points.iter().map(|point| distance(*point, centre_of(shape).unwrap_or(*point)));
-            (r <= farthest.fold(reach, f64::max)).then_some(Grip::Body)
+            let ends = || points.iter().zip(points.iter().cycle().skip(1));
+            let edge = ends().position(|(a, b)| from_line(*a, *b, at) <= reach / 2.0);
+            let is_inside = || ends().filter(|(a, b)| crosses(**a, **b, at)).count() % 2 == 1;
+            edge.map(Grip::Edge).or_else(|| is_inside().then_some(Grip::Body))
         }
         DetectorShape::Mask { .. } => None,
     }
@@ -125,9 +169,84 @@ pub fn dragged(shape: &DetectorShape, grip: Grip, from: [f64; 2], to: [f64; 2], 
                 *width = if grip == Grip::Corner && constrained { tall } else { wide };
             }
         }
+        DetectorShape::Ellipse { centre, half_rows, half_cols, angle } => match grip {
+            Grip::Axis => {
+                *half_cols = distance(*centre, to).max(0.5);
+                let turned = direction(*centre, to);
+                *angle = if constrained { (turned / 15.0).round() * 15.0 } else { turned };
+            }
+            _ => {
+                let (sin, cos) = angle.to_radians().sin_cos();
+                *half_rows = ((to[0] - centre[0]) * cos - (to[1] - centre[1]) * sin).abs().max(0.5);
+            }
+        },
+        DetectorShape::Wedge { centre, inner, outer, from, to: until } => {
+            let turned = direction(*centre, to);
+            let turned = if constrained { (turned / 15.0).round() * 15.0 } else { turned };
+            let r = distance(*centre, to);
+            match grip {
+                Grip::Outer => *outer = r.max(*inner),
+                Grip::Inner => *inner = r.min(*outer),
+                Grip::From => *from = turned,
+                _ => *until = turned,
+            }
+        }
+        DetectorShape::Polygon { points } => match grip {
+            Grip::Vertex(at) => points.get_mut(at).into_iter().for_each(|point| *point = to),
+            Grip::Edge(at) => points.insert((at + 1).min(points.len()), to),
+            _ => {}
+        },
+        DetectorShape::Point { .. } | DetectorShape::Mask { .. } => {}
+    }
+    shape
+}
+
+/// Distance of `at` from the line between two corners.
+fn from_line(a: [f64; 2], b: [f64; 2], at: [f64; 2]) -> f64 {
+    let (along, to) = ([b[0] - a[0], b[1] - a[1]], [at[0] - a[0], at[1] - a[1]]);
+    let square = along[0] * along[0] + along[1] * along[1];
+    let part = if square > 0.0 { ((to[0] * along[0] + to[1] * along[1]) / square).clamp(0.0, 1.0) } else { 0.0 };
+    distance(at, [a[0] + part * along[0], a[1] + part * along[1]])
+}
+
+/// Whether an edge crosses the ray from `at` towards +column.
+fn crosses(a: [f64; 2], b: [f64; 2], at: [f64; 2]) -> bool {
+    (a[0] > at[0]) != (b[0] > at[0]) && at[1] < (b[1] - a[1]) * (at[0] - a[0]) / (b[0] - a[0]) + a[1]
+}
+
+/// Without a corner; a polygon keeps three.
+pub fn without_vertex(shape: &DetectorShape, at: usize) -> DetectorShape {
+    let mut shape = shape.clone();
+    if let DetectorShape::Polygon { points } = &mut shape
+        && points.len() > 3
+        && at < points.len()
+    {
+        points.remove(at);
+    }
+    shape
+}
+
+/// Turned about its centre by so many degrees; discs and rectangles stay as they are.
+pub fn turned(shape: &DetectorShape, degrees: f64) -> DetectorShape {
+    let (centre, mut shape) = (centre_of(shape).unwrap_or_default(), shape.clone());
+    match &mut shape {
+        DetectorShape::Ellipse { angle, .. } => *angle = half_turn(*angle + degrees),
+        DetectorShape::Wedge { from, to, .. } => {
+            (*from, *to) = ((*from + degrees).rem_euclid(360.0), (*to + degrees).rem_euclid(360.0));
+        }
+        DetectorShape::Polygon { points } => {
+            for point in points {
+                *point = polar(centre, distance(centre, *point), direction(centre, *point) + degrees);
+            }
+        }
         _ => {}
     }
     shape
+}
+
+/// An ellipse is the same after half a turn.
+fn half_turn(angle: f64) -> f64 {
+    90.0 - (90.0 - angle).rem_euclid(180.0)
 }
 
 fn away(centre: [f64; 2], from: [f64; 2], to: [f64; 2]) -> f64 {
@@ -144,6 +263,9 @@ pub fn grown(shape: &DetectorShape, px: f64) -> DetectorShape {
         }
         DetectorShape::Rect { height, width, .. } => {
             (*height, *width) = ((*height + 2.0 * px).max(0.0), (*width + 2.0 * px).max(0.0));
+        }
+        DetectorShape::Ellipse { half_rows, half_cols, .. } => {
+            (*half_rows, *half_cols) = ((*half_rows + px).max(0.5), (*half_cols + px).max(0.5));
         }
         _ => {}
     }
@@ -179,6 +301,70 @@ pub fn as_rect(shape: &DetectorShape) -> DetectorShape {
     }
 }
 
+/// The one pixel at the place of `shape`.
+pub fn as_point(shape: &DetectorShape) -> DetectorShape {
+    DetectorShape::Point { centre: place(shape).0 }
+}
+
+pub fn as_ellipse(shape: &DetectorShape) -> DetectorShape {
+    let (centre, outer) = place(shape);
+    match shape {
+        DetectorShape::Ellipse { .. } => shape.clone(),
+        _ => DetectorShape::Ellipse { centre, half_rows: 0.7 * outer, half_cols: outer, angle: 0.0 },
+    }
+}
+
+/// A quarter of the ring towards +column.
+pub fn as_wedge(shape: &DetectorShape) -> DetectorShape {
+    match (shape, as_annulus(shape)) {
+        (DetectorShape::Wedge { .. }, _) => shape.clone(),
+        (_, DetectorShape::Annulus { centre, inner, outer }) => {
+            DetectorShape::Wedge { centre, inner, outer, from: -45.0, to: 45.0 }
+        }
+        (_, other) => other,
+    }
+}
+
+/// A hexagon.
+pub fn as_polygon(shape: &DetectorShape) -> DetectorShape {
+    let (centre, outer) = place(shape);
+    match shape {
+        DetectorShape::Polygon { .. } => shape.clone(),
+        _ => {
+            let points = (0..6).map(|corner| polar(centre, outer, 60.0 * f64::from(corner))).collect();
+            DetectorShape::Polygon { points }
+        }
+    }
+}
+
+/// Makes one shape of another, in its place.
+pub type Make = fn(&DetectorShape) -> DetectorShape;
+
+/// Shapes in the order of their buttons: what makes one of another, and its name.
+pub const SHAPES: [(&str, Make); 7] = [
+    ("point", as_point),
+    ("disc", as_disc),
+    ("annulus", as_annulus),
+    ("rect", as_rect),
+    ("ellipse", as_ellipse),
+    ("wedge", as_wedge),
+    ("polygon", as_polygon),
+];
+
+/// The place of a shape in [`SHAPES`]; a mask has none.
+pub fn kind(shape: &DetectorShape) -> Option<usize> {
+    Some(match shape {
+        DetectorShape::Point { .. } => 0,
+        DetectorShape::Disc { .. } => 1,
+        DetectorShape::Annulus { .. } => 2,
+        DetectorShape::Rect { .. } => 3,
+        DetectorShape::Ellipse { .. } => 4,
+        DetectorShape::Wedge { .. } => 5,
+        DetectorShape::Polygon { .. } => 6,
+        DetectorShape::Mask { .. } => return None,
+    })
+}
+
 /// Centre and reach.
 fn place(shape: &DetectorShape) -> ([f64; 2], f64) {
     let reach = match shape {
@@ -187,7 +373,11 @@ fn place(shape: &DetectorShape) -> ([f64; 2], f64) {
         | DetectorShape::Wedge { outer, .. } => *outer,
         DetectorShape::Rect { height, width, .. } => height.min(*width) / 2.0,
         DetectorShape::Ellipse { half_rows, half_cols, .. } => half_rows.min(*half_cols),
-        DetectorShape::Point { .. } | DetectorShape::Polygon { .. } | DetectorShape::Mask { .. } => 8.0,
+        DetectorShape::Polygon { points } => {
+            let centre = centre_of(shape).unwrap_or_default();
+            points.iter().map(|point| distance(*point, centre)).fold(0.0, f64::max)
+        }
+        DetectorShape::Point { .. } | DetectorShape::Mask { .. } => 8.0,
     };
     (centre_of(shape).unwrap_or_default(), reach)
 }
@@ -259,6 +449,56 @@ mod tests {
         let rect = DetectorShape::Rect { centre: [8.0, 8.0], height: 4.0, width: 6.0 };
         let wide = dragged(&rect, Grip::Width, [8.0, 11.0], [9.0, 12.0], false);
         assert_eq!(wide, DetectorShape::Rect { centre: [8.0, 8.0], height: 4.0, width: 8.0 });
+    }
+
+    #[test]
+    fn an_ellipse_is_turned_and_stretched_by_the_end_of_its_axis() {
+        let ellipse = as_ellipse(&RING);
+        let at = knobs(&ellipse).into_iter().find(|(grip, _)| *grip == Grip::Axis).map(|(_, at)| at);
+        assert_eq!(at, Some([8.0, 14.0]));
+        let turned = dragged(&ellipse, Grip::Axis, [8.0, 14.0], [16.0, 8.1], true);
+        let DetectorShape::Ellipse { half_cols, angle, .. } = turned else { panic!("{turned:?}") };
+        assert!((half_cols - 8.0).abs() < 0.01 && angle == 90.0);
+        let wide = dragged(&ellipse, Grip::Height, [12.0, 8.0], [13.0, 8.0], false);
+        assert!(matches!(wide, DetectorShape::Ellipse { half_rows, .. } if (half_rows - 5.0).abs() < 1e-12));
+    }
+
+    #[test]
+    fn the_edges_of_a_wedge_are_turned_and_its_radii_never_cross() {
+        let wedge = as_wedge(&RING);
+        let turned = dragged(&wedge, Grip::To, [0.0; 2], [14.0, 8.0], false);
+        assert!(matches!(turned, DetectorShape::Wedge { from: -45.0, to, .. } if (to - 90.0).abs() < 1e-12));
+        let crossed = dragged(&wedge, Grip::Inner, [0.0; 2], [8.0, 30.0], false);
+        assert!(matches!(crossed, DetectorShape::Wedge { inner: 6.0, outer: 6.0, .. }));
+        assert!(matches!(super::turned(&wedge, 100.0), DetectorShape::Wedge { from: 55.0, to: 145.0, .. }));
+    }
+
+    #[test]
+    fn a_polygon_takes_new_corners_on_its_edges_and_keeps_three() {
+        let triangle = DetectorShape::Polygon { points: vec![[0.0, 0.0], [0.0, 10.0], [10.0, 0.0]] };
+        assert_eq!(grip_at(&triangle, [0.3, 5.0], 2.0), Some(Grip::Edge(0)));
+        assert_eq!(grip_at(&triangle, [3.0, 3.0], 2.0), Some(Grip::Body));
+        assert_eq!(
+            (grip_at(&triangle, [9.0, 9.0], 2.0), grip_at(&triangle, [0.5, 9.5], 2.0)),
+            (None, Some(Grip::Vertex(1)))
+        );
+        let four = dragged(&triangle, Grip::Edge(0), [0.0, 5.0], [-2.0, 5.0], false);
+        let DetectorShape::Polygon { points } = &four else { panic!("{four:?}") };
+        assert_eq!(points[1], [-2.0, 5.0]);
+        assert_eq!(without_vertex(&without_vertex(&four, 1), 0), triangle);
+    }
+
+    #[test]
+    fn every_shape_can_be_made_of_every_other_and_stays_in_place() {
+        for (_, make) in SHAPES {
+            let shape = make(&RING);
+            for (place, (_, other)) in SHAPES.into_iter().enumerate() {
+                let made = other(&shape);
+                let [row, col] = centre_of(&made).expect("a place");
+                assert!((row - 8.0).hypot(col - 8.0) < 1e-9, "{made:?}");
+                assert_eq!(kind(&made), Some(place));
+            }
+        }
     }
 
     #[test]

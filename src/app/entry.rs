@@ -44,6 +44,97 @@ pub fn position_px(text: &str) -> Result<f64, String> {
     }
 }
 
+/// A length of the scan, as it was typed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Length {
+    /// Without a unit.
+    Bare(f64),
+    /// Scan steps, or px.
+    Px(f64),
+    Nm(f64),
+}
+
+/// "0.2 Å", "20 pm", "1.5 nm", "3 px", "12".
+///
+/// # Errors
+/// Why it is no length.
+pub fn length(text: &str) -> Result<Length, String> {
+    let text = text.trim().to_lowercase();
+    let (number, unit) = split_unit(&text);
+    let size = sum(number)?;
+    if size < 0.0 {
+        return Err("a length is not negative".into());
+    }
+    match unit {
+        "" => Ok(Length::Bare(size)),
+        "px" | "steps" | "step" => Ok(Length::Px(size)),
+        "pm" => Ok(Length::Nm(size * 1e-3)),
+        "å" | "a" => Ok(Length::Nm(size * 0.1)),
+        "nm" => Ok(Length::Nm(size)),
+        "µm" | "μm" | "um" => Ok(Length::Nm(size * 1e3)),
+        _ => Err(format!("“{unit}” is no unit here: pm, Å, nm, µm or px")),
+    }
+}
+
+/// Degrees: "−12.4°", "30".
+///
+/// # Errors
+/// Why it is none.
+pub fn angle(text: &str) -> Result<f64, String> {
+    let text = text.trim().to_lowercase();
+    match split_unit(&text) {
+        (number, "" | "°" | "deg") => sum(number),
+        (_, unit) => Err(format!("“{unit}” is no unit here: degrees")),
+    }
+}
+
+/// Corners of a polygon, [row, col] px: "x, y" pairs, parted by blanks or semicolons.
+///
+/// # Errors
+/// Why they are none.
+pub fn corners(text: &str) -> Result<Vec<[f64; 2]>, String> {
+    let clean = text.replace('−', "-");
+    let numbers = clean.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';')).filter(|part| !part.is_empty());
+    let numbers: Option<Vec<f64>> = numbers.map(|part| part.parse().ok().filter(|n: &f64| n.is_finite())).collect();
+    let numbers = numbers.ok_or("corners are numbers: x, y; x, y; x, y")?;
+    let (pairs, rest) = numbers.as_chunks::<2>();
+    match (pairs.len(), rest) {
+        (3.., []) => Ok(pairs.iter().map(|[x, y]| [*y, *x]).collect()),
+        _ => Err("a polygon has three corners or more, x and y of each".into()),
+    }
+}
+
+/// A place, [row, column] px: "x, y".
+///
+/// # Errors
+/// Why it is none.
+pub fn place(text: &str) -> Result<[f64; 2], String> {
+    let clean = text.replace('−', "-");
+    let numbers = clean.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';')).filter(|part| !part.is_empty());
+    let numbers: Option<Vec<f64>> = numbers.map(|part| part.parse().ok().filter(|n: &f64| n.is_finite())).collect();
+    match numbers.as_deref() {
+        Some([x, y]) => Ok([*y, *x]),
+        _ => Err("a place is x, y".into()),
+    }
+}
+
+/// A number above 0 in one of `units` (name, size); the first is meant where none is typed. Nothing is `None`.
+///
+/// # Errors
+/// Why it is none.
+pub fn positive(text: &str, units: &[(&str, f64)]) -> Result<Option<f64>, String> {
+    let text = text.trim().to_lowercase();
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let (number, unit) = split_unit(&text);
+    let size = sum(number)?;
+    let known = units.iter().find(|(name, _)| *name == unit).or(units.first().filter(|_| unit.is_empty()));
+    let names = || units.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+    let (_, per_unit) = known.ok_or_else(|| format!("“{unit}” is no unit here: {}", names()))?;
+    if size > 0.0 { Ok(Some(size * per_unit)) } else { Err("it is above 0".into()) }
+}
+
 /// A value of the picture.
 ///
 /// # Errors
@@ -130,6 +221,20 @@ mod tests {
         assert!(UNITS.length_px("").is_err());
         assert!(DetectorUnits::default().length_px("5 mrad").is_err_and(|why| why.contains("calibration")));
         assert!(scan("512").is_err() && scan("0 x 5").is_err() && scan("a × b").is_err());
+    }
+
+    #[test]
+    fn scan_lengths_angles_and_scales_take_units() {
+        assert_eq!(length("0.2 Å"), Ok(Length::Nm(0.020_000_000_000_000_004)));
+        assert_eq!((length("12"), length("3 px")), (Ok(Length::Bare(12.0)), Ok(Length::Px(3.0))));
+        assert!(length("3 mrad").is_err() && length("-3").is_err());
+        assert_eq!((angle("−12.4°"), angle("30")), (Ok(-12.4), Ok(30.0)));
+        let kev = [("kev", 1e3), ("ev", 1.0)];
+        assert_eq!((positive("300", &kev), positive("80000 eV", &kev)), (Ok(Some(3e5)), Ok(Some(8e4))));
+        assert_eq!(corners("1, 2; 3,4 5 6.5"), Ok(vec![[2.0, 1.0], [4.0, 3.0], [6.5, 5.0]]));
+        assert!(corners("1 2 3 4").is_err() && corners("1 2 3 4 5").is_err() && corners("a").is_err());
+        assert_eq!(positive(" ", &kev), Ok(None));
+        assert!(positive("0", &kev).is_err() && positive("3 nm", &kev).is_err_and(|why| why.contains("kev, ev")));
     }
 
     #[test]

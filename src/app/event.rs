@@ -4,14 +4,14 @@ use std::rc::Rc;
 
 use super::{
     command::{Command, Panel},
-    state::{PatternOf, Product},
+    state::{PatternOf, Product, Smoothing, Turn},
 };
 use crate::{
     Error, Result,
-    acquisition::{Acquisition, Change, contents::Contents},
+    acquisition::{Acquisition, Change, Options, contents::Contents},
     display::{ColourMap, Scale},
-    engine::{FrameFault, FrameState, Moments, Pattern, PatternSum, PixelSet, ScanSums},
-    products::Flip,
+    engine::{FrameFault, FrameState, Frames, Moments, Pattern, PatternSum, PixelSet, ScanSums},
+    products::{Deflection, Flip, Integration},
 };
 
 pub enum Event {
@@ -80,6 +80,9 @@ pub enum Event {
     DragLimit {
         position: f64,
     },
+    /// The line in the curve of the angle was taken, and is here now, degrees.
+    HoldAngle,
+    DragAngle(f64),
     NudgeLimit {
         panel: Panel,
         end: End,
@@ -96,6 +99,18 @@ pub enum Event {
     Step(Command, f64),
     /// The whole view at once: automation, or the address.
     SetState(Box<super::ViewState>),
+    /// A session file was opened.
+    Session {
+        name: String,
+        text: String,
+    },
+    /// A frame has passed while patterns are played.
+    Tick,
+    SetSmoothing(Panel, Smoothing),
+    InvertMap(Panel, bool),
+    Lock(Panel, bool),
+    /// The view of a panel is turned or mirrored.
+    Turn(Panel, Turn),
 
     // ---- the engine ----
     Answered {
@@ -129,13 +144,39 @@ pub enum End {
 pub enum Entry {
     Low(Panel),
     High(Panel),
+    Gamma(Panel),
     Inner,
     Outer,
     Width,
     Height,
+    Turn,
+    Span,
+    Corners,
     CentreX,
     CentreY,
     ScanShape,
+    /// A part of the scan: where, how large.
+    RegionX,
+    RegionY,
+    RegionWidth,
+    RegionHeight,
+    RegionCorners,
+    /// Ends and width of the line.
+    LineFrom,
+    LineTo,
+    LineWidth,
+    // The deflection.
+    Angle,
+    Within,
+    ComX,
+    ComY,
+    HighPass,
+    Regularisation,
+    // Scales.
+    Step,
+    MradPerPx,
+    Alpha,
+    Energy,
 }
 
 /// What the page does for the user; given to `main` when the page starts.
@@ -153,6 +194,8 @@ pub enum Effect {
     ScanShape(crate::shape::Scan),
     /// The files are to be opened again, read in another way.
     Reopen(Change),
+    /// The files are to be opened again, as a session says.
+    Restore(Options),
     /// All datasets of the files are to be listed.
     List,
     /// Patterns are shown so from now on.
@@ -170,6 +213,8 @@ pub enum Lane {
     Image,
     Pattern,
     Shelf,
+    /// What the page works out itself.
+    Analysis,
 }
 
 /// A question to the engine.
@@ -177,16 +222,29 @@ pub enum Lane {
 pub enum Ask {
     Sums(Product, PixelSet),
     Moments(PixelSet),
+    /// Sums over each of these sets of pixels.
+    Segments(Vec<PixelSet>),
+    /// The phase whose gradient this is; the page itself works it out, in slices.
+    Phase(Rc<Deflection>, Integration),
     Pattern(u32),
-    /// Sum and maximum over all patterns.
-    Patterns,
+    /// Sum and maximum over patterns.
+    Patterns(Frames),
+    /// Sizes of the frequencies of a picture, see [`crate::products::spectrum`].
+    Spectrum {
+        values: Rc<Vec<f64>>,
+        rows: u32,
+        cols: u32,
+    },
 }
 
 pub enum Answer {
     Sums(Product, ScanSums),
     Moments(Moments),
+    Segments(Vec<ScanSums>),
+    Phase(Vec<f64>),
     Pattern(u32, Pattern),
     Patterns(PatternSum),
+    Spectrum(Vec<f64>),
 }
 
 /// The machine, as far as the browser tells.

@@ -56,11 +56,14 @@ pub enum Press {
     /// A lower-case letter, without and with Shift.
     Letter(char),
     ShiftLetter(char),
+    ControlLetter(char),
+    ControlShiftLetter(char),
     /// The row of digits, 0 to 9.
     Digit(u8),
     ShiftDigit(u8),
     /// What the key prints, however it was reached.
     Sign(&'static str),
+    ShiftSign(&'static str),
     /// A named key; modifiers change the step.
     Named(&'static str),
 }
@@ -84,13 +87,18 @@ pub fn command(stroke: Stroke, selected: Panel) -> Option<Command> {
 impl Press {
     fn is(self, stroke: Stroke) -> bool {
         let letter = |c: char| !stroke.control && stroke.key.chars().eq(std::iter::once(c));
+        let is_letter = |c: char| stroke.key.to_lowercase().chars().eq(std::iter::once(c));
         let digit = |n: u8| !stroke.control && stroke.code.strip_prefix("Digit") == Some(DIGITS[usize::from(n)]);
         match self {
             Self::Letter(c) => letter(c) && !stroke.shift,
             Self::ShiftLetter(c) => letter(c.to_ascii_uppercase()) && stroke.shift,
             Self::Digit(n) => digit(n) && !stroke.shift,
             Self::ShiftDigit(n) => digit(n) && stroke.shift,
-            Self::Sign(sign) => !stroke.control && stroke.key == sign,
+            Self::ControlLetter(c) => stroke.control && !stroke.shift && is_letter(c),
+            Self::ControlShiftLetter(c) => stroke.control && stroke.shift && is_letter(c),
+            // The space bar prints the same with Shift.
+            Self::Sign(sign) => !stroke.control && stroke.key == sign && !(sign == " " && stroke.shift),
+            Self::ShiftSign(sign) => !stroke.control && stroke.key == sign && stroke.shift,
             Self::Named(name) => stroke.key == name,
         }
     }
@@ -99,7 +107,7 @@ impl Press {
 const DIGITS: [&str; 10] = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
 
 use Command as Do;
-use Press::{Digit, Letter, Named, ShiftDigit, ShiftLetter, Sign};
+use Press::{ControlLetter, ControlShiftLetter, Digit, Letter, Named, ShiftDigit, ShiftLetter, ShiftSign, Sign};
 
 const ARROWS: &[(Press, Command)] = &[
     (Named("ArrowUp"), Do::Nudge { rows: -1, cols: 0 }),
@@ -125,6 +133,32 @@ pub const TABLE: &[Entry] = &[
         &[(Letter('i'), Do::Information), (ShiftLetter('i'), Do::Datasets)],
     ),
     entry(Scope::Anywhere, &["T"], "theme", &[(Letter('t'), Do::Theme)]),
+    entry(Scope::Anywhere, &["Shift H"], "help", &[(ShiftLetter('h'), Do::Help)]),
+    entry(
+        Scope::Anywhere,
+        &["Ctrl Z", "Ctrl Shift Z"],
+        "undo, redo",
+        &[(ControlLetter('z'), Do::Undo), (ControlShiftLetter('z'), Do::Redo)],
+    ),
+    entry(
+        Scope::Anywhere,
+        &["E", "Shift E"],
+        "export, again as last time",
+        &[(Letter('e'), Do::Export), (ShiftLetter('e'), Do::ExportAgain)],
+    ),
+    entry(Scope::Anywhere, &["Ctrl C"], "copy the selected picture", &[(ControlLetter('c'), Do::CopyPicture)]),
+    entry(
+        Scope::Anywhere,
+        &["Ctrl S", "Y"],
+        "save session, Python",
+        &[(ControlLetter('s'), Do::SaveSession), (Letter('y'), Do::Python)],
+    ),
+    entry(
+        Scope::Anywhere,
+        &["Space", "Shift Space"],
+        "play patterns, next order",
+        &[(Sign(" "), Do::Play), (ShiftSign(" "), Do::NextPlay)],
+    ),
     entry(Scope::Anywhere, &["Q"], "image ⇄ pattern", &[(Letter('q'), Do::OtherPanel)]),
     entry(Scope::Anywhere, &["1"], "BF", &[(Digit(1), Do::Product(Product::Bf))]),
     entry(Scope::Anywhere, &["2"], "ABF", &[(Digit(2), Do::Product(Product::Abf))]),
@@ -140,9 +174,16 @@ pub const TABLE: &[Entry] = &[
     entry(
         Scope::Anywhere,
         &["7", "Shift 7"],
-        "centre of mass, next of x, y, size",
-        &[(Digit(7), Do::Product(Product::ComX)), (ShiftDigit(7), Do::NextCom)],
+        "centre of mass; next of colour, x, y, size",
+        &[(Digit(7), Do::Product(Product::Com)), (ShiftDigit(7), Do::NextCom)],
     ),
+    entry(
+        Scope::Anywhere,
+        &["8", "Shift 8"],
+        "phase; next of phase, divergence, curl",
+        &[(Digit(8), Do::Product(Product::Phase)), (ShiftDigit(8), Do::NextPhase)],
+    ),
+    entry(Scope::Anywhere, &["Shift A"], "find rotation", &[(ShiftLetter('a'), Do::FindRotation)]),
     entry(Scope::Panel, &["F", "Shift F"], "fit this, all", &[(Letter('f'), Do::Fit), (ShiftLetter('f'), Do::FitAll)]),
     entry(Scope::Panel, &["R"], "reset view and range", &[(Letter('r'), Do::Reset)]),
     entry(
@@ -159,11 +200,21 @@ pub const TABLE: &[Entry] = &[
         "auto range, lock",
         &[(Letter('b'), Do::AutoRange), (ShiftLetter('b'), Do::LockRange)],
     ),
+    entry(Scope::Panel, &["M"], "maximise", &[(Letter('m'), Do::Maximise)]),
+    entry(Scope::Panel, &["P"], "next smoothing", &[(Letter('p'), Do::NextSmoothing)]),
+    entry(Scope::Panel, &["Shift C"], "invert colours", &[(ShiftLetter('c'), Do::InvertMap)]),
     entry(Scope::Panel, &["H"], "hide overlays", &[(Letter('h'), Do::Overlays)]),
     entry(Scope::Pattern, &["←", "↑", "→", "↓"], "move 1 px; Shift 10, Ctrl 0.1", ARROWS),
     entry(Scope::Detector, &["[", "]"], "outer radius − +", &[(Sign("["), Do::Grow(-1)), (Sign("]"), Do::Grow(1))]),
     entry(Scope::Detector, &["{", "}"], "inner radius − +", &[(Sign("{"), Do::Hollow(-1)), (Sign("}"), Do::Hollow(1))]),
-    entry(Scope::Detector, &["D"], "next detector shape", &[(Letter('d'), Do::NextShape)]),
+    entry(Scope::Detector, &["<", ">"], "turn −1° +1°", &[(Sign("<"), Do::Rotate(-1)), (Sign(">"), Do::Rotate(1))]),
+    entry(
+        Scope::Detector,
+        &["D", "Shift D"],
+        "next, previous detector shape",
+        &[(Letter('d'), Do::NextShape(1)), (ShiftLetter('d'), Do::NextShape(-1))],
+    ),
+    entry(Scope::Pattern, &["Delete"], "remove the held corner", &[(Named("Delete"), Do::RemoveVertex)]),
     entry(Scope::Detector, &["X"], "invert", &[(Letter('x'), Do::Invert)]),
     entry(Scope::Detector, &["A"], "find disc, centre", &[(Letter('a'), Do::FindDisc)]),
     entry(Scope::Detector, &["N"], "type the numbers", &[(Letter('n'), Do::TypeNumbers)]),
@@ -174,6 +225,8 @@ pub const TABLE: &[Entry] = &[
         "line start, end",
         &[(Named("Home"), Do::LineStart), (Named("End"), Do::LineEnd)],
     ),
+    entry(Scope::Image, &["S"], "next scan tool", &[(Letter('s'), Do::NextTool)]),
+    entry(Scope::Image, &["Delete"], "remove region and line", &[(Named("Delete"), Do::RemoveRegion)]),
     entry(Scope::Image, &["V"], "what the pattern shows", &[(Letter('v'), Do::NextPattern)]),
 ];
 
@@ -208,6 +261,17 @@ mod tests {
         assert_eq!(command(stroke("o", "KeyO"), Panel::Image), None);
         let left = Command::Nudge { rows: 0, cols: -1 };
         assert_eq!(command(stroke("ArrowLeft", "ArrowLeft"), Panel::Pattern), Some(left));
+    }
+
+    #[test]
+    fn control_and_letters_of_the_table_are_taken() {
+        let stroke = |key, shift| Stroke { key, code: "KeyZ", shift, control: true };
+        assert_eq!(command(stroke("z", false), Panel::Image), Some(Command::Undo));
+        assert_eq!(command(stroke("Z", true), Panel::Image), Some(Command::Redo));
+        assert_eq!(
+            (press(" ", "Space", false), press(" ", "Space", true)),
+            (Some(Command::Play), Some(Command::NextPlay))
+        );
     }
 
     #[test]

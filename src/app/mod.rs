@@ -2,28 +2,40 @@
 //! every picture. Pure: no browser, no GPU, no clock; what has to be done outside comes back as
 //! [`Effect`]s. `view` draws what it finds here.
 
-use std::{collections::HashMap, rc::Rc};
+use std::{
+    cell::{Cell, RefCell},
+    collections::HashMap,
+    rc::Rc,
+};
 
 use crate::{
     Error,
     acquisition::{Acquisition, contents::Contents},
-    display::{Field, Histogram, Limits, Percentiles, Unit},
-    products::{DetectorShape, Disc},
+    display::{Field, Histogram, Limits, Percentiles, Scale, Unit},
+    export::session::SessionFile,
+    products::{DetectorShape, Disc, deflection::AngleCurve, profile::Figures},
+    shape::Scan,
 };
 
 pub mod camera;
 pub mod command;
+pub mod deflection;
 pub mod detector;
 pub mod entry;
 pub mod event;
+pub mod exports;
+mod history;
 pub mod information;
 pub mod keys;
 pub mod notices;
 pub mod open_set;
 pub mod pictures;
+mod play;
+pub mod scales;
 pub mod state;
 pub mod words;
 
+pub mod analysis;
 mod reread;
 mod update;
 pub mod user;
@@ -65,8 +77,22 @@ pub struct App {
     pub better_disc: Option<Disc>,
     /// Time of the last image, ms.
     pub image_ms: Option<f64>,
-    /// Side of a view, CSS px.
-    pub side: f64,
+    /// Side of each view, CSS px.
+    pub sides: [f64; 2],
+    /// Patterns are played.
+    pub playing: bool,
+    /// A session whose files are not open yet.
+    pub session: Option<SessionFile>,
+    history: history::History,
+    /// The corner of a polygon that was held last.
+    vertex: Option<usize>,
+    /// What takes long to work out for a large scan, kept while nothing of it has changed: the curve of the angle, the
+    /// figures of the image.
+    curve_of_now: Cell<Option<CurveOf>>,
+    figures_of_now: RefCell<Option<FiguresOf>>,
+    /// The rotation is to be found once the deflection is known.
+    rotation_is_due: bool,
+    random: u32,
     pub hold: Option<Hold>,
     /// The state was given from outside before a set was open; the next set keeps it.
     state_is_given: bool,
@@ -79,6 +105,12 @@ pub struct App {
     stale: Stale,
     serial: u32,
 }
+
+/// The curve of the angle, and what it is of: set, answer, scan, transposed.
+type CurveOf = ((u32, u32, Scan, bool), AngleCurve);
+
+/// Figures, and what they are of: picture and region.
+type FiguresOf = (u32, Option<DetectorShape>, Option<Figures>);
 
 /// Something to be told beside the data.
 #[derive(Clone, Debug, PartialEq)]
@@ -177,7 +209,9 @@ impl App {
     pub fn update(&mut self, now_ms: f64, event: Event) -> Vec<Effect> {
         self.now_ms = now_ms;
         let mut effects = Vec::new();
+        let what = history::Kind::of(&event);
         self.take(event, &mut effects);
+        self.remember(what);
         self.ask_what_is_missing(&mut effects);
         effects
     }
@@ -196,8 +230,8 @@ impl App {
             let product = self.state.product;
             let look = *self.state.looks.of(product.family());
             let is_same = self.image.as_ref().is_some_and(|shown| shown.subject == Subject::Product(product));
-            let field = set.field(product).filter(|_| is_same || set.fits(product, &self.state));
-            let percentiles = percentiles(product.family());
+            let field = set.field(product, &self.state).filter(|_| is_same || set.fits(product, &self.state));
+            let percentiles = percentiles(product.family(), &look);
             // Without a field the last good picture stays.
             if let Some(field) = field {
                 self.serial += 1;
@@ -207,21 +241,25 @@ impl App {
         }
         if std::mem::take(&mut self.stale.pattern) {
             let look = self.state.looks.pattern;
-            if let Some(field) = set.pattern_field(self.state.pattern) {
+            if let Some(field) = set.pattern_field(self.state.pattern, &self.state) {
                 self.serial += 1;
                 let (before, subject) = (self.pattern.take(), Subject::Pattern(self.state.pattern));
-                let percentiles = Percentiles::PATTERN;
+                let percentiles = percentiles(Family::Pattern, &look);
                 self.pattern = Some(shown(field, look, percentiles, subject, before, now_ms, reading, self.serial));
             }
         }
-        for product in std::mem::take(&mut self.stale.thumbs) {
+        // A few small pictures a frame, so that no frame takes long.
+        let due = self.stale.thumbs.len().min(THUMBS_A_FRAME);
+        let mut due: Vec<_> = self.stale.thumbs.drain(..due).collect();
+        due.dedup();
+        for product in due {
             self.serial += 1;
-            if let Some(field) = set.field(product) {
+            if let Some(field) = set.field(product, &self.state) {
                 let look = *self.state.looks.of(product.family());
-                self.thumbs.insert(product, thumb(&field, look, percentiles(product.family()), self.serial));
+                self.thumbs.insert(product, thumb(&field, look, percentiles(product.family(), &look), self.serial));
             }
         }
-        reading || !self.shelf_is_full()
+        reading || !self.stale.thumbs.is_empty() || !self.shelf_is_full()
     }
 
     /// Whether the panel's next picture takes so long that it has to be said.
@@ -244,21 +282,21 @@ impl App {
         Some(match panel {
             Panel::Image => {
                 let scan = set.shape();
-                Camera::new(self.side, scan.rows, scan.cols, self.state.image_view)
+                Camera::new(self.sides[0], scan.rows, scan.cols, self.state.image_view)
             }
             Panel::Pattern => {
                 let detector = set.detector();
-                Camera::new(self.side, detector.rows, detector.cols, self.state.pattern_view)
+                Camera::new(self.sides[1], detector.rows, detector.cols, self.state.pattern_view)
             }
         })
     }
 
     /// The unit of the panel's scale bar.
     pub fn unit(&self, panel: Panel) -> Unit {
-        let calibration = self.set.as_ref().map(|set| set.acquisition.calibration).unwrap_or_default();
+        let measures = self.measures();
         match panel {
-            Panel::Image => calibration.scan_step_nm.map_or(Unit::Px, Unit::Nm),
-            Panel::Pattern => calibration.detector_mrad_per_px.map_or(Unit::Px, Unit::Mrad),
+            Panel::Image => measures.step_nm.map_or(Unit::Px, Unit::Nm),
+            Panel::Pattern => measures.mrad_per_px.map_or(Unit::Px, Unit::Mrad),
         }
     }
 
@@ -280,6 +318,8 @@ const LIMITS_REST_MS: f64 = 250.0;
 
 /// A picture that takes longer is said to be on its way.
 const LATE_MS: f64 = 150.0;
+
+const THUMBS_A_FRAME: usize = 2;
 
 /// Cells along the longer side of a small picture.
 const THUMB_SIDE: u32 = 192;
@@ -303,7 +343,7 @@ fn shown(
         (None, Some(before)) => (before.limits, before.limits_ms),
         (None, None) => (percentiles.limits(&field).unwrap_or(NOTHING), now_ms),
     };
-    let unit = log_unit(&field);
+    let unit = scale_unit(&field, &look);
     let histogram = Histogram::of(&field, look.scale, unit, limits);
     let mut cells = [0; 4];
     field.cells.iter().for_each(|cell| cells[*cell as usize] += 1);
@@ -315,19 +355,28 @@ const NOTHING: Limits = Limits { low: 0.0, high: 1.0 };
 
 fn thumb(field: &Field, look: Look, percentiles: Percentiles, serial: u32) -> Thumb {
     let field = field.box_averaged(THUMB_SIDE);
-    Thumb { limits: percentiles.limits(&field), unit: log_unit(&field), look, serial, field }
+    Thumb { limits: percentiles.limits(&field), unit: scale_unit(&field, &look), look, serial, field }
 }
 
-/// One count, or four decades below the largest magnitude.
-fn log_unit(field: &Field) -> f64 {
+/// What a scale measures by: a logarithm one count, or four decades below the largest magnitude; a symmetric one a
+/// hundredth of it; a power its exponent.
+fn scale_unit(field: &Field, look: &Look) -> f64 {
     let largest = || field.known().fold(0.0, |largest: f64, value| largest.max(value.abs()));
-    if field.counts { 1.0 } else { (largest() * 1e-4).max(f64::MIN_POSITIVE) }
+    match look.scale {
+        Scale::Power => look.gamma,
+        Scale::Symlog => (largest() * 1e-2).max(f64::MIN_POSITIVE),
+        _ if field.counts => 1.0,
+        _ => (largest() * 1e-4).max(f64::MIN_POSITIVE),
+    }
 }
 
-fn percentiles(family: Family) -> Percentiles {
-    match family {
-        Family::Image => Percentiles::IMAGE,
+fn percentiles(family: Family, look: &Look) -> Percentiles {
+    let usual = match family {
+        Family::Image | Family::Phase => Percentiles::IMAGE,
         Family::Signed => Percentiles::SIGNED,
+        // Colours of vectors begin at no deflection.
+        Family::Colour => Percentiles::VECTORS,
         Family::Magnitude | Family::Pattern => Percentiles::PATTERN,
-    }
+    };
+    look.percentiles.map_or(usual, |[low, high]| Percentiles { low, high, ..usual })
 }

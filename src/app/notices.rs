@@ -17,11 +17,27 @@ pub fn actions(error: &Error) -> Vec<(&'static str, Command)> {
         MIRRORED => {
             vec![("Flip left–right", Command::Flip(Flip::Columns)), ("Flip up–down", Command::Flip(Flip::Rows))]
         }
+        STOPPED => vec![("Read the rest", Command::ReadTheRest)],
+        "session_waits" => vec![("Open files…", Command::OpenFiles), ("Open folder…", Command::OpenFolder)],
         HOT => vec![("Exclude", Command::ExcludeHot(true))],
         "axes_guess" => vec![("Change axes", Command::EditAxes), ("Choose dataset…", Command::Datasets)],
         _ if error.kind == Kind::Gpu => vec![("Use the processor", Command::UseCpu)],
         _ if is_about_scan(error) => vec![("Edit shape", Command::EditScan)],
         _ => Vec::new(),
+    }
+}
+
+/// Help paragraphs of the page, by place.
+pub const HELP: [&str; 5] = ["help-open", "help-detector", "help-deflection", "help-export", "help-gpu"];
+
+/// The place in [`HELP`] of the paragraph about a message.
+pub fn help(error: &Error) -> usize {
+    match &*error.key {
+        "no_disc" | HOT => 1,
+        "no_rotation" => 2,
+        "session_differs" | "session_waits" | "bad_session" | "no_export" => 3,
+        _ if error.kind == Kind::Gpu => 4,
+        _ => 0,
     }
 }
 
@@ -31,7 +47,7 @@ pub fn is_about_scan(error: &Error) -> bool {
 
 /// Whether it is only worth knowing: it makes the set neither partial nor a guess.
 pub fn is_note(error: &Error) -> bool {
-    !is_fault(&error.key) && !is_about_scan(error)
+    !is_fault(&error.key) && !is_about_scan(error) && error.key != "session_differs"
 }
 
 /// Key of the notice that a firmware mirrored its patterns.

@@ -11,8 +11,8 @@ use super::{
 use crate::{
     acquisition::{Acquisition, ScanChoice},
     display::Field,
-    engine::{FrameFault, FrameState, Moments, Pattern, PatternSum, PixelSet, ScanSums},
-    products::{DetectorShape, Flip, hot_pixels},
+    engine::{FrameFault, FrameState, Frames, Moments, Pattern, PatternSum, PixelSet, ScanSums},
+    products::{CentreOfMass, DetectorShape, Flip, Integration, Orientation, hot_pixels, segments},
     shape::{Detector, Scan},
 };
 
@@ -28,17 +28,57 @@ pub enum Reading {
 /// A wish, told so exactly that two equal wishes have equal answers.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Want {
-    Sums { product: Product, shape: Option<DetectorShape>, inverted: bool, version: Version },
-    Moments(Version),
-    Pattern { frame: u32, version: Version },
+    Sums {
+        product: Product,
+        shape: Option<DetectorShape>,
+        inverted: bool,
+        version: Version,
+    },
+    /// First moments of the pixels within a shape; of all without one.
+    Moments {
+        within: Option<DetectorShape>,
+        version: Version,
+    },
+    /// Sums over `n` segments of a disc.
+    Segments {
+        ring: DetectorShape,
+        n: u8,
+        version: Version,
+    },
+    /// The phase, once what it is made of is here.
+    Phase {
+        source: Box<Want>,
+        scan: Scan,
+        about: [f64; 2],
+        orientation: Orientation,
+        how: Integration,
+    },
+    Pattern {
+        frame: u32,
+        version: Version,
+    },
     Patterns(Version),
+    /// The sum over a part of the scan.
+    Region {
+        shape: DetectorShape,
+        scan: Scan,
+        version: Version,
+    },
+    /// The transform of the picture with this number.
+    Spectrum(u32),
 }
 
 impl Want {
     fn flip(&self) -> Flip {
         match self {
-            Self::Sums { version, .. } | Self::Pattern { version, .. } => version.flip,
-            Self::Moments(version) | Self::Patterns(version) => version.flip,
+            Self::Sums { version, .. }
+            | Self::Pattern { version, .. }
+            | Self::Moments { version, .. }
+            | Self::Segments { version, .. }
+            | Self::Region { version, .. }
+            | Self::Patterns(version) => version.flip,
+            Self::Spectrum(_) => Flip::None,
+            Self::Phase { source, .. } => source.flip(),
         }
     }
 }
@@ -97,10 +137,24 @@ pub struct OpenSet {
     pub version: Version,
     pub sums: HashMap<Product, (Want, ScanSums)>,
     pub moments: Option<(Want, Moments)>,
+    pub segments: Option<(Want, Vec<ScanSums>)>,
+    /// Where the beam is in every frame, of the last answer, and the mean over those that have counts.
+    pub centres: Option<CentreOfMass>,
+    pub scan_mean: Option<[f64; 2]>,
+    /// Grows with every answer about the deflection.
+    pub deflection_serial: u32,
+    /// The last deflection was measured by segments.
+    pub deflection_is_of_segments: bool,
+    /// Detector px times scan steps.
+    pub phase: Option<(Want, Vec<f64>)>,
     pub pattern: Option<(Want, u32, Pattern)>,
     pub patterns: Option<(Want, PatternSum)>,
+    /// Those of a part of the scan.
+    pub region: Option<(Want, PatternSum)>,
+    /// Sizes of the frequencies of the image, and the picture of which it is.
+    pub spectrum: Option<(Want, Vec<f64>)>,
     /// What each lane is waiting for, and since when, ms.
-    in_flight: [Option<(Want, f64)>; 3],
+    in_flight: [Option<(Want, f64)>; 4],
     /// What the engine could not answer; not asked again.
     refused: Vec<Want>,
 }
@@ -140,9 +194,17 @@ impl OpenSet {
             version: Version::default(),
             sums: HashMap::new(),
             moments: None,
+            segments: None,
+            centres: None,
+            scan_mean: None,
+            deflection_serial: 0,
+            deflection_is_of_segments: false,
+            phase: None,
             pattern: None,
             patterns: None,
-            in_flight: [None, None, None],
+            region: None,
+            spectrum: None,
+            in_flight: [None, None, None, None],
             refused: Vec::new(),
             acquisition,
         }
@@ -252,7 +314,9 @@ impl OpenSet {
     /// What makes `product` now; `None` while it cannot be made.
     pub fn want(&self, product: Product, state: &ViewState) -> Option<Want> {
         if product.is_com() {
-            return Some(Want::Moments(self.version));
+            let source = self.want_source(state)?;
+            let is_here = product == Product::Phase && self.has(&source);
+            return Some(if is_here { self.want_phase(source, state) } else { source });
         }
         let version = self.version;
         match self.shape_of(product, state) {
@@ -265,7 +329,9 @@ impl OpenSet {
     /// What makes the pattern panel now.
     pub fn want_pattern(&self, state: &ViewState) -> Want {
         if state.pattern != PatternOf::Cursor {
-            return Want::Patterns(self.version);
+            let (scan, version) = (self.shape(), self.version);
+            let region = state.region.clone().map(|shape| Want::Region { shape, scan, version });
+            return region.unwrap_or(Want::Patterns(self.version));
         }
         let frame = self.frame_at(self.cursor(state));
         let version = self.version;
@@ -284,9 +350,15 @@ impl OpenSet {
     pub fn has(&self, want: &Want) -> bool {
         let kept = match want {
             Want::Sums { product, .. } => self.sums.get(product).map(|(kept, _)| kept),
-            Want::Moments(_) => self.moments.as_ref().map(|(kept, _)| kept),
+            Want::Moments { .. } if self.deflection_is_of_segments => None,
+            Want::Segments { .. } if !self.deflection_is_of_segments => None,
+            Want::Moments { .. } => self.moments.as_ref().map(|(kept, _)| kept),
+            Want::Segments { .. } => self.segments.as_ref().map(|(kept, _)| kept),
+            Want::Phase { .. } => self.phase.as_ref().map(|(kept, _)| kept),
             Want::Pattern { .. } => self.pattern.as_ref().map(|(kept, ..)| kept),
             Want::Patterns(_) => self.patterns.as_ref().map(|(kept, _)| kept),
+            Want::Region { .. } => self.region.as_ref().map(|(kept, _)| kept),
+            Want::Spectrum(_) => self.spectrum.as_ref().map(|(kept, _)| kept),
         };
         kept == Some(want)
     }
@@ -330,12 +402,39 @@ impl OpenSet {
                 let pixels = shape.as_ref().map_or(all, |shape| detector::pixels(shape, self.detector(), *inverted));
                 Ask::Sums(*product, flip.pixels(&pixels.without(&self.bad)))
             }
-            Want::Moments(_) => Ask::Moments(flip.pixels(&all.without(&self.bad))),
+            Want::Moments { within, .. } => {
+                let pixels = within.as_ref().map_or(all, |shape| shape.pixels(self.detector()));
+                Ask::Moments(flip.pixels(&pixels.without(&self.bad)))
+            }
+            Want::Segments { ring, n, .. } => {
+                let stored = |pixels: PixelSet| flip.pixels(&pixels.without(&self.bad));
+                Ask::Segments(self.segments(ring, *n).into_iter().map(stored).collect())
+            }
+            Want::Phase { about, orientation, how, .. } => self.ask_phase(*about, *orientation, *how)?,
             Want::Pattern { frame, .. } => Ask::Pattern(*frame),
-            Want::Patterns(_) => Ask::Patterns,
+            Want::Patterns(_) => Ask::Patterns(Frames::All),
+            Want::Region { shape, .. } => Ask::Patterns(Frames::Bits(self.region_set(shape).words)),
+            // Asked by the app, which has the picture.
+            Want::Spectrum(_) => return None,
         };
         self.in_flight[lane as usize] = Some((want, now_ms));
         Some(ask)
+    }
+
+    /// The positions of a part of the scan: a scan position is to it what a pixel is to a detector.
+    pub fn region_set(&self, shape: &DetectorShape) -> PixelSet {
+        let Scan { rows, cols } = self.shape();
+        shape.pixels(Detector { rows, cols })
+    }
+
+    /// Notes that the transform of picture `serial` is asked for.
+    pub fn ask_spectrum(&mut self, serial: u32, now_ms: f64) -> bool {
+        let want = Want::Spectrum(serial);
+        let may = self.is_idle(Lane::Analysis) && self.may_ask(&want);
+        if may {
+            self.in_flight[Lane::Analysis as usize] = Some((want, now_ms));
+        }
+        may
     }
 
     /// Keeps an answer; returns what was wanted.
@@ -348,7 +447,17 @@ impl OpenSet {
             }
             Answer::Moments(mut moments) => {
                 flip.moments(detector, &mut moments);
+                self.take_centres(CentreOfMass::of(&moments, self.signed()));
                 self.moments = Some((want.clone(), moments));
+                self.deflection_is_of_segments = false;
+            }
+            Answer::Segments(sums) => {
+                self.take_centres(segments::deflection(&sums, self.signed()));
+                self.segments = Some((want.clone(), sums));
+                self.deflection_is_of_segments = true;
+            }
+            Answer::Phase(phase) => {
+                self.phase = Some((want.clone(), phase));
             }
             Answer::Pattern(frame, mut pattern) => {
                 flip.values(detector, &mut pattern.pixels);
@@ -356,10 +465,23 @@ impl OpenSet {
             }
             Answer::Patterns(mut patterns) => {
                 flip.sums(detector, &mut patterns);
-                self.patterns = Some((want.clone(), patterns));
+                if matches!(want, Want::Region { .. }) {
+                    self.region = Some((want.clone(), patterns));
+                } else {
+                    self.patterns = Some((want.clone(), patterns));
+                }
+            }
+            Answer::Spectrum(sizes) => {
+                self.spectrum = Some((want.clone(), sizes));
             }
         }
         Some(want)
+    }
+
+    fn take_centres(&mut self, centres: CentreOfMass) {
+        self.scan_mean = centres.mean();
+        self.centres = Some(centres);
+        self.deflection_serial += 1;
     }
 
     /// The engine could not answer; the same is not asked again.
@@ -370,17 +492,20 @@ impl OpenSet {
     }
 
     /// The picture of `product` from the last answer; `None` before the first.
-    pub fn field(&self, product: Product) -> Option<Field> {
+    pub fn field(&self, product: Product, state: &ViewState) -> Option<Field> {
         if product.is_com() {
-            let (_, moments) = self.moments.as_ref()?;
-            return Some(pictures::com(product, moments, &self.states, self.shape(), self.signed()));
+            return self.deflection_field(product, state);
         }
         let (_, sums) = self.sums.get(&product)?;
         Some(pictures::sums(sums, &self.states, self.shape(), self.signed()))
     }
 
     /// The picture of the pattern panel from the last answer.
-    pub fn pattern_field(&self, of: PatternOf) -> Option<Field> {
+    pub fn pattern_field(&self, of: PatternOf, state: &ViewState) -> Option<Field> {
+        if of != PatternOf::Cursor && state.region.is_some() {
+            let (_, patterns) = self.region.as_ref()?;
+            return Some(pictures::patterns(of, patterns, &self.bad, self.signed()));
+        }
         if of == PatternOf::Cursor {
             let (.., pattern) = self.pattern.as_ref()?;
             return Some(pictures::pattern(pattern, &self.bad, self.acquisition.dtype));

@@ -1,7 +1,7 @@
 //! What the user chooses of the files and of how they are read: dataset, channel, order of axes; and of how patterns
 //! are taken: mirrored, and without hot pixels.
 
-use super::{App, Command, Effect, Level, Message, detector::held_to, notices};
+use super::{App, Command, Effect, Level, Message, detector::held_to, notices, state::About};
 use crate::{
     acquisition::{AxisOrder, Change, Place, contents::What},
     products::Flip,
@@ -83,6 +83,9 @@ impl App {
         }
         let shape = state.custom.take().map(|shape| flip.shape(detector, &before.shape(detector, &shape)));
         state.custom = shape.map(|shape| held_to(shape, detector));
+        if let About::Centre(centre) = &mut state.com.about {
+            *centre = turned(*centre);
+        }
         // The view's centre is [x, y] from the corner of the first pixel.
         if let Some([x, y]) = &mut state.pattern_view.centre {
             let [row, col] = turned([*y - 0.5, *x - 0.5]);

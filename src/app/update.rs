@@ -98,6 +98,8 @@ impl App {
             (state.custom, state.disc, state.cursor, state.scan, state.inverted) = (None, None, None, None, false);
             (state.image_view, state.pattern_view) = (Zoom::default(), Zoom::default());
             (state.flip, state.exclude_hot) = (Flip::None, false);
+            (state.com, state.scales) = Default::default();
+            (state.region, state.line, state.tool) = Default::default();
             state.looks.forget_limits();
             if state.product == Product::Custom {
                 state.product = Product::Bf;
@@ -110,10 +112,12 @@ impl App {
         effects.push(Effect::Flip(self.state.flip));
         (self.image, self.pattern, self.better_disc, self.image_ms) = (None, None, None, None);
         self.thumbs.clear();
-        (self.hold, self.wrong_entry) = (None, None);
+        (self.hold, self.wrong_entry, self.playing) = (None, None, false);
         self.set = Some(set);
         // The first small pictures wait as the next ones do: the large ones come first.
         self.shelf_asked_ms = self.now_ms;
+        self.meet_session();
+        self.history = super::history::History::at(&self.state);
     }
 
     fn fail(&mut self, error: Error) {
@@ -165,12 +169,20 @@ impl App {
         match lane {
             Lane::Image => (self.image_ms, self.image_came_ms) = (Some(ms), self.now_ms),
             Lane::Pattern => self.pattern_came_ms = self.now_ms,
-            Lane::Shelf => {}
+            Lane::Shelf | Lane::Analysis => {}
         }
         match set.keep(lane, answer) {
             Some(Want::Sums { product, .. }) => self.refresh(&[product]),
-            Some(Want::Moments(_)) => self.refresh(&[Product::ComX, Product::ComY, Product::Com]),
+            Some(Want::Moments { .. } | Want::Segments { .. }) => {
+                self.refresh(&Product::DEFLECTION);
+                if self.rotation_is_due {
+                    self.find_rotation();
+                }
+            }
+            Some(Want::Phase { .. }) => self.refresh(&[Product::Phase]),
             Some(Want::Pattern { .. }) => self.stale.pattern |= self.state.pattern == PatternOf::Cursor,
+            Some(Want::Region { .. }) => self.stale.pattern |= self.state.pattern != PatternOf::Cursor,
+            Some(Want::Spectrum(_)) => {}
             Some(Want::Patterns(_)) => {
                 self.stale.pattern |= self.state.pattern != PatternOf::Cursor;
                 self.fit_disc();
@@ -251,6 +263,7 @@ impl App {
             self.fit_disc();
         }
         self.look_for_hot(effects);
+        self.ask_spectrum(effects);
         let (now, state) = (self.now_ms, &self.state);
         let Some(set) = &mut self.set else { return };
         let mut ask = |set: &mut OpenSet, lane: Lane, want: Want| {

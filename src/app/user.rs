@@ -7,13 +7,13 @@ use super::{
     event::{Button, Effect, End, Entry, Event},
     notices,
     open_set::{Fit, OpenSet},
-    state::{Family, Look, Overlays, Product, ViewState, Zoom},
+    state::{Analysis, ComSource, Family, Line, Look, Overlays, Product, ScanTool, Smoothing, Turn, ViewState, Zoom},
     words,
 };
 use crate::{
     acquisition::Change,
-    display::{Axis, Limits},
-    products::{DetectorShape, Disc},
+    display::{Axis, Limits, Scale},
+    products::{DetectorShape, Disc, Edges},
 };
 
 /// What is held by the pointer, and the view as it was before: `Esc` puts it back.
@@ -43,6 +43,28 @@ pub enum Held {
         limits: Limits,
         from: Option<f64>,
     },
+    /// The line in the curve of the angle.
+    Angle,
+    /// As `Detector`, over the scan.
+    Region {
+        grip: Grip,
+        shape: DetectorShape,
+        from: [f64; 2],
+    },
+    /// An end of the line over the scan, or all of it.
+    Line {
+        line: Line,
+        end: LineEnd,
+        from: [f64; 2],
+    },
+}
+
+/// What is held of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LineEnd {
+    From,
+    To,
+    Whole,
 }
 
 /// Motion of the pointer that `Shift` leaves.
@@ -62,6 +84,11 @@ impl App {
             Event::HoldLimit { panel, end } => self.hold_limit(panel, end),
             Event::DragLimit { position } => self.drag_limit(position),
             Event::NudgeLimit { panel, end, steps } => self.nudge_limit(panel, end, steps),
+            Event::HoldAngle => {
+                let before = Box::new(self.state.clone());
+                self.hold = Some(Hold { what: Held::Angle, before });
+            }
+            Event::DragAngle(angle) => self.set_angle(angle),
             Event::AutoRange(panel) => self.set_limits(panel, None),
             Event::SetScale(panel, scale) => self.change_look(panel, |look| look.scale = scale),
             Event::SetMap(panel, map) => self.change_look(panel, |look| look.map = map),
@@ -72,6 +99,15 @@ impl App {
             Event::Enter(field, text) => self.enter(field, &text, effects),
             Event::ForgetEntry => self.wrong_entry = None,
             Event::SetState(state) => self.set_state(*state, effects),
+            Event::Session { name, text } => self.restore(&name, &text, effects),
+            Event::Tick => self.play_on(),
+            Event::SetSmoothing(panel, smoothing) => *self.smoothing_mut(panel) = smoothing,
+            Event::InvertMap(panel, is_inverted) => self.change_look(panel, |look| look.inverted = is_inverted),
+            Event::Lock(panel, _) => self.lock_range(panel),
+            Event::Turn(panel, turn) => {
+                let zoom = self.zoom_mut(panel);
+                zoom.turn = zoom.turn.then(turn);
+            }
             _ => {}
         }
     }
@@ -90,22 +126,60 @@ impl App {
             Command::Escape => self.escape(effects),
             Command::Product(product) => self.choose(product),
             Command::NextCom => self.choose(match self.state.product {
+                Product::Com => Product::ComX,
                 Product::ComX => Product::ComY,
-                Product::ComY => Product::Com,
-                _ => Product::ComX,
+                Product::ComY => Product::ComSize,
+                _ => Product::Com,
             }),
+            Command::NextPhase => self.choose(match self.state.product {
+                Product::Phase => Product::Divergence,
+                Product::Divergence => Product::Curl,
+                _ => Product::Phase,
+            }),
+            Command::FindRotation => self.find_rotation(),
+            Command::Transpose(transposed) => self.transpose(transposed),
+            Command::Source(place) => self.set_source(ComSource::ALL[place as usize % ComSource::ALL.len()]),
+            Command::About(place) => self.set_about(place),
+            Command::Edges(place) => {
+                self.state.com.integration.edges = Edges::ALL[place as usize % Edges::ALL.len()];
+                self.deflection_has_changed();
+            }
+            Command::Arrows(is_on) => self.state.com.arrows = is_on,
             Command::NextPattern => {
                 self.state.pattern = self.state.pattern.next();
                 self.stale.pattern = true;
             }
-            Command::Disc => self.edit(detector::as_disc),
-            Command::Annulus => self.edit(detector::as_annulus),
-            Command::Rect => self.edit(detector::as_rect),
-            Command::NextShape => self.edit(|shape| match shape {
-                DetectorShape::Disc { .. } => detector::as_annulus(shape),
-                DetectorShape::Annulus { .. } => detector::as_rect(shape),
-                _ => detector::as_disc(shape),
+            Command::Shape(place) => {
+                if let Some((_, make)) = detector::SHAPES.get(place as usize) {
+                    self.edit(make);
+                }
+            }
+            Command::NextShape(step) => self.edit(|shape| {
+                let (kinds, at) = (detector::SHAPES.len() as i32, detector::kind(shape).map_or(0, |at| at as i32));
+                let next = (at + i32::from(step)).rem_euclid(kinds) as usize;
+                detector::SHAPES.get(next).map_or_else(|| shape.clone(), |(_, make)| make(shape))
             }),
+            Command::Rotate(sign) => self.edit(|shape| detector::turned(shape, f64::from(sign) * step)),
+            Command::Tool(place) => {
+                self.state.tool = ScanTool::ALL[place as usize % ScanTool::ALL.len()];
+                self.start_tool();
+            }
+            Command::NextTool => {
+                self.state.tool = self.state.tool.next();
+                self.start_tool();
+            }
+            Command::RemoveRegion => {
+                (self.state.region, self.state.line, self.state.tool) = Default::default();
+                self.stale.pattern = true;
+            }
+            Command::Analysis(place) => {
+                self.state.analysis = Analysis::ALL[place as usize % Analysis::ALL.len()];
+            }
+            Command::RemoveVertex => {
+                if let Some(at) = self.vertex {
+                    self.edit(|shape| detector::without_vertex(shape, at));
+                }
+            }
             Command::Invert => {
                 self.edit(DetectorShape::clone);
                 self.state.inverted = !self.state.inverted;
@@ -129,19 +203,44 @@ impl App {
             Command::Axes(place) => self.choose_axes(place, effects),
             Command::Flip(flip) => self.flip(flip, effects),
             Command::ExcludeHot(is_excluded) => self.exclude_hot(is_excluded, effects),
-            Command::Fit => *self.zoom_mut(self.selected) = Zoom::default(),
-            Command::FitPanel(panel) => *self.zoom_mut(panel) = Zoom::default(),
-            Command::FitAll => (self.state.image_view, self.state.pattern_view) = Default::default(),
+            Command::Fit => self.fit(self.selected),
+            Command::FitPanel(panel) => self.fit(panel),
+            Command::FitAll => Panel::ALL.into_iter().for_each(|panel| self.fit(panel)),
             Command::Reset => {
                 *self.zoom_mut(self.selected) = Zoom::default();
-                self.set_limits(self.selected, None);
+                let panel = self.selected;
+                self.change_look(panel, |look| look.percentiles = None);
+                self.set_limits(panel, None);
             }
             Command::ZoomIn => self.zoom(self.selected, 2f64.sqrt(), None),
             Command::ZoomOut => self.zoom(self.selected, 0.5f64.sqrt(), None),
             Command::NextScale => self.change_look(self.selected, |look| look.scale = look.scale.next()),
             Command::NextMap => self.change_look(self.selected, |look| look.map = look.map.next()),
             Command::AutoRange => self.set_limits(self.selected, None),
-            Command::LockRange => self.lock_range(),
+            Command::LockRange => self.lock_range(self.selected),
+            Command::Undo => self.undo(effects),
+            Command::Redo => self.redo(effects),
+            Command::Maximise => self.maximise(self.selected),
+            Command::MaximisePanel(panel) => self.maximise(panel),
+            Command::NextSmoothing => {
+                let smoothing = self.smoothing_mut(self.selected);
+                *smoothing = smoothing.next();
+            }
+            Command::InvertMap => self.change_look(self.selected, |look| look.inverted = !look.inverted),
+            Command::TurnView(panel) => {
+                let zoom = self.zoom_mut(panel);
+                zoom.turn = zoom.turn.then(Turn { quarters: 1, mirrored: false });
+            }
+            Command::MirrorView(panel) => {
+                let zoom = self.zoom_mut(panel);
+                zoom.turn = zoom.turn.then(Turn { quarters: 0, mirrored: true });
+            }
+            Command::Play => self.playing = !self.playing && self.set.is_some(),
+            Command::NextPlay => self.state.play = self.state.play.next(),
+            Command::ExportPanel(panel) => {
+                self.selected = panel;
+                effects.push(Effect::Page(command));
+            }
             Command::Overlays => self.state.overlays = Overlays(!self.state.overlays.0),
             Command::OtherPanel => {
                 self.selected = self.selected.other();
@@ -157,6 +256,19 @@ impl App {
             | Command::CopyInformation
             | Command::Keys
             | Command::CloseDialog
+            | Command::Export
+            | Command::ExportAs(_)
+            | Command::ExportAgain
+            | Command::CopyPicture
+            | Command::SaveSession
+            | Command::OpenSession
+            | Command::Python
+            | Command::SavePython
+            | Command::CopyPython
+            | Command::ReadTheRest
+            | Command::SaveTable
+            | Command::Help
+            | Command::Why(_)
             | Command::Theme => effects.push(Effect::Page(command)),
         }
     }
@@ -166,12 +278,19 @@ impl App {
         let reading = self.stage() == super::Stage::Reading || self.opening.is_some();
         if let Some(hold) = self.hold.take() {
             let (flip, exclude_hot) = (self.state.flip, self.state.exclude_hot);
-            self.state = ViewState { flip, exclude_hot, ..*hold.before };
+            self.state = ViewState { flip, exclude_hot, ..*hold.before.clone() };
             self.stale = Stale { image: true, pattern: true, thumbs: self.stale.thumbs.clone() };
+            if matches!(hold.what, Held::Angle) {
+                self.deflection_has_changed();
+            }
         } else if !self.choice.is_empty() {
             self.choice.clear();
         } else if reading {
             effects.push(Effect::Cancel);
+        } else if self.playing {
+            self.playing = false;
+        } else if self.state.maximised.is_some() {
+            self.state.maximised = None;
         } else if !self.messages.is_empty() {
             self.messages.remove(0);
         } else {
@@ -230,7 +349,7 @@ impl App {
         let from = position(&camera, at);
         let what = match (button, panel) {
             (Button::Pan, _) => Some(Held::Pan { panel, last: at }),
-            (Button::Main, Panel::Image) => Some(Held::Cursor),
+            (Button::Main, Panel::Image) => self.press_in_image(from, reach / camera.scale),
             (Button::Main, Panel::Pattern) => {
                 self.detector_shape().filter(|_| self.state.overlays.0).and_then(|(shape, inverted)| {
                     let grip = detector::grip_at(&shape, from, reach / camera.scale)?;
@@ -238,6 +357,9 @@ impl App {
                 })
             }
         };
+        if let Some(Held::Detector { grip: Grip::Vertex(at) | Grip::Edge(at), .. }) = what {
+            self.vertex = Some(at);
+        }
         let before = Box::new(self.state.clone());
         self.hold = what.map(|what| Hold { what, before });
         if matches!(self.hold, Some(Hold { what: Held::Cursor, .. })) {
@@ -269,7 +391,21 @@ impl App {
                     *zoom = camera.panned(*zoom, by);
                 }
             }
-            Held::Limit { .. } => {}
+            Held::Region { grip, shape, from } => {
+                let (grip, shape, from) = (*grip, shape.clone(), *from);
+                let Some(camera) = self.camera(Panel::Image) else { return };
+                let to = position(&camera, at);
+                let motion = if fine { FINE } else { 1.0 };
+                let to = [0, 1].map(|axis| from[axis] + motion * (to[axis] - from[axis]));
+                self.set_region(detector::dragged(&shape, grip, from, to, constrained));
+            }
+            Held::Line { line, end, from } => {
+                let (line, end, from) = (*line, *end, *from);
+                let Some(camera) = self.camera(Panel::Image) else { return };
+                let to = position(&camera, at);
+                self.drag_line(line, end, from, to, constrained);
+            }
+            Held::Limit { .. } | Held::Angle => {}
         }
     }
 
@@ -324,8 +460,32 @@ impl App {
         });
     }
 
-    fn lock_range(&mut self) {
-        let panel = self.selected;
+    fn fit(&mut self, panel: Panel) {
+        let zoom = self.zoom_mut(panel);
+        *zoom = Zoom { turn: zoom.turn, ..Zoom::default() };
+    }
+
+    /// The panel takes the place of both; the other stays as an inset. Again: as before.
+    fn maximise(&mut self, panel: Panel) {
+        self.state.maximised = if self.state.maximised == Some(panel) { None } else { Some(panel) };
+        self.selected = panel;
+    }
+
+    pub fn smoothing(&self, panel: Panel) -> Smoothing {
+        match panel {
+            Panel::Image => self.state.image_smoothing,
+            Panel::Pattern => self.state.pattern_smoothing,
+        }
+    }
+
+    fn smoothing_mut(&mut self, panel: Panel) -> &mut Smoothing {
+        match panel {
+            Panel::Image => &mut self.state.image_smoothing,
+            Panel::Pattern => &mut self.state.pattern_smoothing,
+        }
+    }
+
+    fn lock_range(&mut self, panel: Panel) {
         let Some(limits) = self.shown(panel).map(|shown| shown.limits) else { return };
         self.change_look(panel, |look| {
             look.locked = !look.locked;
@@ -386,7 +546,7 @@ impl App {
     pub fn detector_units(&self) -> DetectorUnits {
         let set = self.set.as_ref();
         DetectorUnits {
-            mrad_per_px: set.and_then(|set| set.acquisition.calibration.detector_mrad_per_px),
+            mrad_per_px: set.and_then(|set| set.measures(&self.state).mrad_per_px),
             alpha_px: self.state.disc.map(|disc| disc.radius),
         }
     }
@@ -394,22 +554,65 @@ impl App {
     fn enter(&mut self, field: Entry, text: &str, effects: &mut Vec<Effect>) {
         let units = self.detector_units();
         let taken = match field {
+            Entry::Low(panel) | Entry::High(panel) if text.trim().ends_with('%') => {
+                self.enter_percentile(panel, matches!(field, Entry::High(_)), text)
+            }
             Entry::Low(panel) => entry::value(text).and_then(|low| self.enter_limit(panel, Some(low), None)),
             Entry::High(panel) => entry::value(text).and_then(|high| self.enter_limit(panel, None, Some(high))),
+            Entry::Gamma(panel) => entry::value(text).and_then(|gamma| {
+                if !(0.05..=5.0).contains(&gamma) {
+                    return Err("a gamma lies between 0.05 and 5".into());
+                }
+                self.change_look(panel, |look| (look.scale, look.gamma) = (Scale::Power, gamma));
+                Ok(())
+            }),
             Entry::Inner => units.length_px(text).and_then(|px| self.resize(|shape| set_inner(shape, px))),
             Entry::Outer => units.length_px(text).and_then(|px| self.resize(|shape| set_outer(shape, px))),
             Entry::Width => units.length_px(text).and_then(|px| {
                 self.resize(|shape| {
-                    if let DetectorShape::Rect { width, .. } = shape {
-                        *width = px;
+                    match shape {
+                        DetectorShape::Rect { width, .. } => *width = px,
+                        DetectorShape::Ellipse { half_cols, .. } => *half_cols = px / 2.0,
+                        _ => {}
                     }
                     Ok(())
                 })
             }),
             Entry::Height => units.length_px(text).and_then(|px| {
                 self.resize(|shape| {
-                    if let DetectorShape::Rect { height, .. } = shape {
-                        *height = px;
+                    match shape {
+                        DetectorShape::Rect { height, .. } => *height = px,
+                        DetectorShape::Ellipse { half_rows, .. } => *half_rows = px / 2.0,
+                        _ => {}
+                    }
+                    Ok(())
+                })
+            }),
+            Entry::Turn => entry::angle(text).and_then(|angle| {
+                self.resize(|shape| {
+                    match shape {
+                        DetectorShape::Ellipse { angle: held, .. } => *held = angle,
+                        DetectorShape::Wedge { from, to, .. } => (*from, *to) = (angle, angle + (*to - *from)),
+                        _ => {}
+                    }
+                    Ok(())
+                })
+            }),
+            Entry::Span => entry::angle(text).and_then(|span| {
+                if !(0.0..=360.0).contains(&span) || span == 0.0 {
+                    return Err("a wedge spans more than 0° and at most 360°".into());
+                }
+                self.resize(|shape| {
+                    if let DetectorShape::Wedge { from, to, .. } = shape {
+                        *to = *from + span;
+                    }
+                    Ok(())
+                })
+            }),
+            Entry::Corners => entry::corners(text).and_then(|corners| {
+                self.resize(|shape| {
+                    if let DetectorShape::Polygon { points } = shape {
+                        *points = corners;
                     }
                     Ok(())
                 })
@@ -417,8 +620,55 @@ impl App {
             Entry::CentreX => entry::position_px(text).map(|col| self.centre_on(None, Some(col))),
             Entry::CentreY => entry::position_px(text).map(|row| self.centre_on(Some(row), None)),
             Entry::ScanShape => entry::scan(text).map(|scan| self.set_scan(scan, effects)),
+            Entry::RegionX
+            | Entry::RegionY
+            | Entry::RegionWidth
+            | Entry::RegionHeight
+            | Entry::RegionCorners
+            | Entry::LineFrom
+            | Entry::LineTo
+            | Entry::LineWidth => self.enter_region(field, text),
+            Entry::Step | Entry::MradPerPx | Entry::Alpha | Entry::Energy => self.enter_scale(field, text),
+            Entry::Angle | Entry::Within | Entry::ComX | Entry::ComY | Entry::HighPass | Entry::Regularisation => {
+                self.enter_deflection(field, text)
+            }
         };
         self.wrong_entry = taken.err().map(|why| (field, why));
+    }
+
+    /// "0.5 %": the range follows the percentile from then on.
+    fn enter_percentile(&mut self, panel: Panel, is_high: bool, text: &str) -> Result<(), String> {
+        let percent = entry::value(text.trim().trim_end_matches('%'))?;
+        if !(0.0..=100.0).contains(&percent) {
+            return Err("a percentile lies between 0 and 100".into());
+        }
+        let usual = super::percentiles(self.family(panel), self.state.looks.of(self.family(panel)));
+        let [low, high] = if is_high { [usual.low, percent] } else { [percent, usual.high] };
+        if low >= high {
+            return Err("the low limit is below the high one".into());
+        }
+        self.change_look(panel, |look| look.percentiles = Some([low, high]));
+        self.set_limits(panel, None);
+        Ok(())
+    }
+
+    /// Nothing typed: as the files say.
+    fn enter_scale(&mut self, field: Entry, text: &str) -> Result<(), String> {
+        let scales = &mut self.state.scales;
+        match field {
+            Entry::Step => {
+                let units = [("nm", 1.0), ("pm", 1e-3), ("å", 0.1), ("a", 0.1), ("µm", 1e3), ("μm", 1e3), ("um", 1e3)];
+                scales.step_nm = entry::positive(text, &units)?;
+            }
+            Entry::MradPerPx => {
+                scales.mrad_per_px = entry::positive(text, &[("mrad/px", 1.0), ("mrad", 1.0), ("rad/px", 1e3)])?;
+                scales.alpha_mrad = None;
+            }
+            Entry::Alpha => scales.alpha_mrad = entry::positive(text, &[("mrad", 1.0), ("rad", 1e3)])?,
+            _ => scales.energy_ev = entry::positive(text, &[("kev", 1e3), ("kv", 1e3), ("ev", 1.0), ("v", 1.0)])?,
+        }
+        self.deflection_has_changed();
+        Ok(())
     }
 
     fn enter_limit(&mut self, panel: Panel, low: Option<f64>, high: Option<f64>) -> Result<(), String> {
@@ -453,13 +703,14 @@ impl App {
         // The cursor stays on its pattern.
         self.state.cursor = Some([(at / scan.cols).min(scan.rows - 1), at % scan.cols]);
         self.state.image_view = Zoom::default();
+        (self.state.region, self.state.line) = (None, None);
         self.stale.image = true;
         self.stale.thumbs.extend(Product::ALL);
         self.messages.retain(|message| !notices::is_about_scan(&message.error));
         effects.push(Effect::ScanShape(scan));
     }
 
-    fn set_state(&mut self, state: ViewState, effects: &mut Vec<Effect>) {
+    pub(super) fn set_state(&mut self, state: ViewState, effects: &mut Vec<Effect>) {
         let (disc, scan) = (self.state.disc, self.state.scan);
         self.state = state;
         let (flip, is_excluded) = (self.state.flip, self.state.exclude_hot);

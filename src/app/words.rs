@@ -5,7 +5,6 @@ use super::{
     detector::{centre_of, pixels},
     event::GpuSupport,
     open_set::{OpenSet, Reading},
-    pictures::{self, ComReference},
     state::{PatternOf, Product},
 };
 use crate::{
@@ -39,11 +38,11 @@ impl Row {
         Self { name, value: value.into(), remark: String::new(), tone: Tone::Plain }
     }
 
-    fn remark(self, remark: impl Into<String>) -> Self {
+    pub fn remark(self, remark: impl Into<String>) -> Self {
         Self { remark: remark.into(), ..self }
     }
 
-    fn tone(self, tone: Tone) -> Self {
+    pub fn tone(self, tone: Tone) -> Self {
         Self { tone, ..self }
     }
 }
@@ -71,7 +70,7 @@ impl App {
         let product = self.state.product;
         match (product, self.detector_shape()) {
             (Product::Sum, _) => "every pixel of every pattern".into(),
-            (Product::ComX | Product::ComY | Product::Com, _) => "all pixels, about the scan mean".into(),
+            (product, _) if product.is_com() => self.deflection_line(),
             (_, None) => "the disc is found with the first patterns".into(),
             (_, Some((shape, false))) => format!("sum, {}", self.extent(&shape)),
             (_, Some((shape, true))) => format!("sum outside {}", self.extent(&shape)),
@@ -87,22 +86,28 @@ impl App {
             DetectorShape::Annulus { inner, outer, .. } => format!("{} – {}\u{202f}{unit}", n(*inner), n(*outer)),
             DetectorShape::Rect { height, width, .. } => format!("{} × {}\u{202f}{unit}", n(*width), n(*height)),
             DetectorShape::Wedge { inner, outer, .. } => format!("wedge, {} – {}\u{202f}{unit}", n(*inner), n(*outer)),
-            DetectorShape::Ellipse { .. } => "an ellipse".into(),
+            DetectorShape::Ellipse { half_rows, half_cols, angle, .. } => format!(
+                "ellipse, {} × {}\u{202f}{unit} at {}",
+                n(2.0 * half_cols),
+                n(2.0 * half_rows),
+                super::deflection::degrees(*angle)
+            ),
             DetectorShape::Point { .. } => "one pixel".into(),
-            DetectorShape::Polygon { .. } => "a polygon".into(),
+            DetectorShape::Polygon { points } => format!("polygon of {} corners", points.len()),
             DetectorShape::Mask { .. } => "a mask".into(),
         }
     }
 
     /// Angle per detector pixel, if the set is calibrated.
     pub fn mrad_per_px(&self) -> Option<f64> {
-        self.set.as_ref()?.acquisition.calibration.detector_mrad_per_px
+        self.measures().mrad_per_px
     }
 
     /// The grey line beside "Pattern".
     pub fn pattern_line(&self) -> String {
         let Some(set) = &self.set else { return String::new() };
-        let of = match (self.state.pattern, &set.patterns) {
+        let patterns = if self.state.region.is_some() { &set.region } else { &set.patterns };
+        let of = match (self.state.pattern, patterns) {
             (PatternOf::Cursor, _) => {
                 let [row, col] = set.cursor(&self.state);
                 format!("{col}, {row}")
@@ -125,7 +130,10 @@ impl App {
                 let (_, frame, pattern) = set.pattern.as_ref()?;
                 let fault = set.faults.iter().find(|fault| fault.frame == *frame);
                 match pattern.state {
-                    FrameState::Valid => None,
+                    FrameState::Valid => {
+                        let (.., times) = self.com_shift().filter(|_| self.state.overlays.0)?;
+                        Some(format!("shift drawn × {}", count(times as u64)))
+                    }
                     FrameState::Unread => Some("not read yet".into()),
                     FrameState::Missing if *frame >= set.acquisition.frames => Some("no pattern here".into()),
                     FrameState::Missing => Some("no data: in none of the files".into()),
@@ -154,7 +162,7 @@ impl App {
     pub fn scan_reading(&self) -> String {
         let Some(set) = &self.set else { return String::new() };
         let [row, col] = self.hovered(Panel::Image).unwrap_or_else(|| set.cursor(&self.state));
-        let step = set.acquisition.calibration.scan_step_nm;
+        let step = self.measures().step_nm;
         let place = step.map_or(String::new(), |step| {
             let along = |n: u32| length_nm(f64::from(n) * step, step);
             format!("  {}, {}", along(col), along(row))
@@ -171,12 +179,19 @@ impl App {
         }
         let product = self.state.product;
         if product.is_com() {
-            let Some((_, moments)) = &set.moments else { return String::new() };
-            if pictures::centre(moments, frame as usize, set.signed()).is_none() {
-                return "no counts".into();
-            }
-            let shift = self.image.as_ref().and_then(|shown| shown.field.at(at[0], at[1])).map(|(shift, _)| shift);
-            return shift.map_or(String::new(), |px| self.detector_length(px));
+            let shown = self.image.as_ref().and_then(|shown| Some((&shown.field, shown.field.at(at[0], at[1])?)));
+            return match shown {
+                Some((_, (_, Cell::Void))) => "no counts".into(),
+                Some((field, (length, _))) => {
+                    let direction = field.direction.get(frame as usize);
+                    let at = direction.map_or(String::new(), |turn| {
+                        format!(" at {}", super::deflection::degrees(f64::from(turn.to_degrees())))
+                    });
+                    let unit = if field.unit.is_empty() { String::new() } else { format!("\u{202f}{}", field.unit) };
+                    format!("{}{unit}{at}", value(length))
+                }
+                None => String::new(),
+            };
         }
         let Some((_, sums)) = set.sums.get(&product) else { return String::new() };
         match (sums.valid.get(frame as usize), sums.sum.get(frame as usize)) {
@@ -369,24 +384,30 @@ impl App {
         self.set.as_ref().map(|set| scan_from_words(set.scan.from).to_owned()).unwrap_or_default()
     }
 
+    /// Scales with where they come from, for the information panel.
     pub fn calibration_rows(&self) -> Vec<Row> {
-        let Some(set) = &self.set else { return Vec::new() };
-        let calibration = set.acquisition.calibration;
-        let not_said = || "not in the files".to_owned();
-        let step = calibration.scan_step_nm.map(|nm| Row::new("Step", step_words(nm)).remark("file"));
-        let origin = if calibration.detector_is_nominal { "nominal" } else { "file" };
-        let angle = calibration
-            .detector_mrad_per_px
-            .map(|mrad| Row::new("Detector", format!("{}\u{202f}mrad/px", value(mrad))).remark(origin));
-        let energy = calibration
-            .energy_ev
-            .map(|ev| Row::new("Energy", format!("{}\u{202f}keV", value(ev / 1e3))).remark("file"));
-        let mut rows = vec![
-            step.unwrap_or_else(|| Row::new("Step", not_said())),
-            angle.unwrap_or_else(|| Row::new("Detector", not_said())),
-        ];
-        rows.extend(energy);
-        rows
+        let measures = self.measures();
+        let row = |name, text: Option<String>, from: super::scales::Origin| {
+            Row::new(name, text.unwrap_or_else(|| "not known".into())).remark(from.brief())
+        };
+        vec![
+            row("Step", measures.step_nm.map(step_words), measures.step_from),
+            row(
+                "Detector",
+                measures.mrad_per_px.map(|mrad| format!("{}\u{202f}mrad/px", value(mrad))),
+                measures.angle_from,
+            ),
+            row("Energy", measures.energy_ev.map(|ev| format!("{}\u{202f}keV", value(ev / 1e3))), measures.energy_from),
+        ]
+    }
+
+    /// Where the scales come from, in a sentence.
+    pub fn calibration_words(&self) -> String {
+        let measures = self.measures();
+        let of = |name: &str, from: super::scales::Origin| format!("{name} {}", from.words());
+        let parts =
+            [of("Step", measures.step_from), of("detector", measures.angle_from), of("energy", measures.energy_from)];
+        format!("{}.", parts.join("; "))
     }
 
     pub fn disc_rows(&self) -> Vec<Row> {
@@ -408,23 +429,6 @@ impl App {
         let disc = self.better_disc?;
         let [row, col] = disc.centre;
         Some(format!("All patterns give {} at {col:.1}, {row:.1}.", self.detector_length(disc.radius)))
-    }
-
-    pub fn com_rows(&self) -> Vec<Row> {
-        let Some((set, (_, moments))) = self.set.as_ref().and_then(|set| Some((set, set.moments.as_ref()?))) else {
-            return Vec::new();
-        };
-        let reference = ComReference::of(moments, set.signed());
-        let mut rows = vec![Row::new("Within", "all pixels")];
-        match reference.centre {
-            Some([row, col]) => rows.push(Row::new("Scan mean", format!("{}, {}\u{202f}px", value(col), value(row)))),
-            None => rows.push(Row::new("Scan mean", "no counts")),
-        }
-        if reference.without_counts > 0 {
-            let patterns = format!("{} patterns", count(reference.without_counts.into()));
-            rows.push(Row::new("No counts in", patterns).tone(Tone::Warning));
-        }
-        rows
     }
 }
 

@@ -23,6 +23,10 @@ pub struct Field {
     pub cells: Vec<Cell>,
     /// Values are whole counts.
     pub counts: bool,
+    /// What the values are measured in: "mrad"; empty for counts and for pure numbers.
+    pub unit: String,
+    /// Of vectors, the direction of each, radians from +x towards +y; the values are their lengths. Empty for others.
+    pub direction: Vec<f32>,
 }
 
 /// Cells `row .. row + rows`, `col .. col + cols`.
@@ -76,29 +80,43 @@ impl Field {
             return self.clone();
         }
         let (rows, cols) = (self.rows.div_ceil(step), self.cols.div_ceil(step));
-        let mut small = Self { rows, cols, counts: false, ..Self::default() };
+        let mut small = Self { rows, cols, counts: false, unit: self.unit.clone(), ..Self::default() };
         for row in 0..rows {
             for col in 0..cols {
-                let (value, cell) = self.box_mean(row * step, col * step, step);
-                small.values.push(value);
+                let ([x, y], cell) = self.box_mean(row * step, col * step, step);
                 small.cells.push(cell);
+                if self.direction.is_empty() {
+                    small.values.push(x);
+                } else {
+                    small.values.push(x.hypot(y));
+                    small.direction.push(y.atan2(x) as f32);
+                }
             }
         }
         small
     }
 
-    fn box_mean(&self, row: u32, col: u32, step: u32) -> (f64, Cell) {
-        let (mut sum, mut n, mut other) = (0.0, 0u32, Cell::Void);
+    /// The value as a vector: of others than vectors, along x.
+    fn vector(&self, index: usize, value: f64) -> [f64; 2] {
+        let (sin, cos) = self.direction.get(index).map_or((0.0, 1.0), |angle| f64::from(*angle).sin_cos());
+        [value * cos, value * sin]
+    }
+
+    fn box_mean(&self, row: u32, col: u32, step: u32) -> ([f64; 2], Cell) {
+        let (mut sum, mut n, mut other) = ([0.0; 2], 0u32, Cell::Void);
         for r in row..(row + step).min(self.rows) {
             for c in col..(col + step).min(self.cols) {
                 match self.at(r, c) {
-                    Some((value, Cell::Value)) => (sum, n) = (sum + value, n + 1),
+                    Some((value, Cell::Value)) => {
+                        let [x, y] = self.vector(r as usize * self.cols as usize + c as usize, value);
+                        (sum, n) = ([sum[0] + x, sum[1] + y], n + 1);
+                    }
                     Some((_, cell)) => other = cell,
                     None => {}
                 }
             }
         }
-        if n == 0 { (0.0, other) } else { (sum / f64::from(n), Cell::Value) }
+        if n == 0 { ([0.0; 2], other) } else { (sum.map(|sum| sum / f64::from(n)), Cell::Value) }
     }
 }
 
@@ -123,7 +141,7 @@ mod tests {
     use super::*;
 
     fn field(rows: u32, cols: u32, cells: Vec<Cell>) -> Field {
-        Field { rows, cols, values: (0..rows * cols).map(f64::from).collect(), cells, counts: true }
+        Field { rows, cols, values: (0..rows * cols).map(f64::from).collect(), cells, counts: true, ..Field::default() }
     }
 
     #[test]
@@ -154,5 +172,14 @@ mod tests {
     fn a_box_without_any_value_stays_what_it_was() {
         let small = field(2, 2, vec![Cell::Unread; 4]).box_averaged(1);
         assert_eq!(small.cells, [Cell::Unread]);
+    }
+
+    #[test]
+    fn opposite_vectors_average_to_nothing() {
+        let mut vectors = field(1, 2, vec![Cell::Value; 2]);
+        vectors.values = vec![3.0, 3.0];
+        vectors.direction = vec![0.5, 0.5 - std::f32::consts::PI];
+        let small = vectors.box_averaged(1);
+        assert!(small.values[0] < 1e-6 && small.direction.len() == 1);
     }
 }

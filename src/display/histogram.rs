@@ -13,15 +13,19 @@ pub struct Percentiles {
     pub high: f64,
     /// Limits are symmetric about 0: the larger magnitude decides.
     pub symmetric: bool,
+    /// The low limit is 0.
+    pub from_zero: bool,
 }
 
 impl Percentiles {
     /// Images: 0.5 to 99.5 %.
-    pub const IMAGE: Self = Self { low: 0.5, high: 99.5, symmetric: false };
+    pub const IMAGE: Self = Self { low: 0.5, high: 99.5, symmetric: false, from_zero: false };
     /// Patterns and magnitudes: 0 to 99.9 %.
-    pub const PATTERN: Self = Self { low: 0.0, high: 99.9, symmetric: false };
+    pub const PATTERN: Self = Self { low: 0.0, high: 99.9, symmetric: false, from_zero: false };
+    /// Lengths of vectors: 0 to the 99th percentile.
+    pub const VECTORS: Self = Self { low: 0.0, high: 99.0, symmetric: false, from_zero: true };
     /// Signed maps: plus or minus the 99th percentile of the magnitude.
-    pub const SIGNED: Self = Self { low: 0.0, high: 99.0, symmetric: true };
+    pub const SIGNED: Self = Self { low: 0.0, high: 99.0, symmetric: true, from_zero: false };
 
     /// The limits that these percentiles choose among the known values of `field`; `None` when there
     /// is none. Exact for whole counts that span fewer than 65,536 values, else to 1/65,536 of the span.
@@ -33,7 +37,7 @@ impl Percentiles {
         let known = || field.known();
         let (low, high) =
             (nth_percent(known(), self.low, field.counts)?, nth_percent(known(), self.high, field.counts)?);
-        Some(Limits { low, high }.opened())
+        Some(Limits { low: if self.from_zero { 0.0 } else { low }, high }.opened())
     }
 }
 
@@ -109,7 +113,7 @@ mod tests {
     fn counts(values: Vec<f64>, bad: &[usize]) -> Field {
         let mut cells = vec![Cell::Value; values.len()];
         bad.iter().for_each(|&index| cells[index] = Cell::Void);
-        Field { rows: 1, cols: values.len() as u32, values, cells, counts: true }
+        Field { rows: 1, cols: values.len() as u32, values, cells, counts: true, ..Field::default() }
     }
 
     #[test]

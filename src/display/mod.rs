@@ -11,7 +11,7 @@ mod paint;
 mod scale;
 
 pub use bar::{ScaleBar, Unit};
-pub use colour::{ColourMap, Lut};
+pub use colour::{ColourMap, Lut, Wheel};
 pub use field::{Cell, Field, Rect};
 pub use histogram::{Histogram, Percentiles};
 pub use number::{bytes, bytes_of, count, count_signed, duration, length_nm, value};

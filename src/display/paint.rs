@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    colour::Lut,
+    colour::{Lut, Wheel},
     field::{Cell, Field},
     scale::Scale,
 };
@@ -57,11 +57,15 @@ impl Axis {
     /// as dots or hatch, and flat grey where they are void.
     pub fn paint(&self, field: &Field, lut: &Lut) -> Vec<u8> {
         let mut rgba = Vec::with_capacity(field.values.len() * 4);
-        for (&value, cell) in field.values.iter().zip(&field.cells) {
-            rgba.extend_from_slice(&match cell {
-                Cell::Value => lut.at(self.position(value)),
-                Cell::Void => VOID,
-                Cell::Unread | Cell::Gap => [0; 4],
+        let wheel = (!field.direction.is_empty()).then(Wheel::new);
+        for (index, (&value, cell)) in field.values.iter().zip(&field.cells).enumerate() {
+            rgba.extend_from_slice(&match (cell, &wheel) {
+                (Cell::Value, Some(wheel)) => {
+                    wheel.at(field.direction.get(index).map_or(0.0, |angle| f64::from(*angle)), self.position(value))
+                }
+                (Cell::Value, None) => lut.at(self.position(value)),
+                (Cell::Void, _) => VOID,
+                (Cell::Unread | Cell::Gap, _) => [0; 4],
             });
         }
         rgba
@@ -78,7 +82,8 @@ mod tests {
     #[test]
     fn the_limits_get_the_first_and_the_last_colour_and_bad_pixels_neither() {
         let cells = vec![Cell::Value, Cell::Value, Cell::Void, Cell::Gap];
-        let field = Field { rows: 2, cols: 2, values: vec![10.0, 20.0, 15.0, 15.0], cells, counts: true };
+        let field =
+            Field { rows: 2, cols: 2, values: vec![10.0, 20.0, 15.0, 15.0], cells, counts: true, ..Field::default() };
         let axis = Axis::new(Limits { low: 10.0, high: 20.0 }, Scale::Log, 1.0);
         let rgba = axis.paint(&field, &ColourMap::Grey.lut());
         assert_eq!(rgba[..8], [0, 0, 0, 255, 255, 255, 255, 255]);

@@ -150,6 +150,14 @@ impl Session {
         self.open_with(files, kind, Options::default()).await
     }
 
+    /// Opens `files` with what was chosen of them before.
+    ///
+    /// # Errors
+    /// As [`Session::open`].
+    pub async fn open_as(self: &Rc<Self>, files: Vec<Picked>, kind: SourceKind, options: Options) -> Ended {
+        self.open_with(files, kind, options).await
+    }
+
     async fn open_with(self: &Rc<Self>, files: Vec<Picked>, kind: SourceKind, options: Options) -> Ended {
         let started_ms = now_ms();
         if files.is_empty() {

@@ -12,6 +12,7 @@ use web_sys::{
 use super::{Shell, input::on, set};
 use crate::{
     app::{Event, event::GpuSupport},
+    export::session::LONGEST_BYTES,
     load::{Path, SourceKind},
     session::{demo_files, files_of},
     source::Picked,
@@ -22,12 +23,16 @@ use crate::{
 /// # Errors
 /// Names what is not in `index.html`.
 pub fn listen(shell: &Rc<Shell>) -> Result<(), JsValue> {
-    for (id, adds) in [("files", false), ("folder", false), ("more-files", true)] {
+    for (id, adds) in [("files", false), ("folder", false), ("more-files", true), ("session", false)] {
         let input: HtmlInputElement = shell.by_id(id)?;
         on(shell, &input.clone(), "change", move |shell, _: web_sys::Event| {
             let files = input.files().map(|files| files_of(&files)).unwrap_or_default();
             if !files.is_empty() {
                 open(shell, files, adds);
+            }
+            // The same files can be chosen again.
+            if id == "session" {
+                input.set_value("");
             }
         })?;
     }
@@ -59,10 +64,37 @@ pub fn listen(shell: &Rc<Shell>) -> Result<(), JsValue> {
 
 /// What becomes of a load is told by its events; the promise's answer is for automation.
 pub fn open(shell: &Rc<Shell>, files: Vec<Picked>, adds: bool) {
-    let session = shell.session.clone();
+    let shell = shell.clone();
     spawn_local(async move {
-        let _ = if adds { session.add(files).await } else { session.open(files, SourceKind::File).await };
+        let files = take_sessions(&shell, files).await;
+        if files.is_empty() {
+            return;
+        }
+        let session = shell.session.clone();
+        // A session that waits for these files says what was chosen of them.
+        let waiting = shell.waiting_session().filter(|waiting| files.iter().any(|file| file.name() == waiting.set));
+        let _ = match waiting {
+            _ if adds => session.add(files).await,
+            Some(waiting) => session.open_as(files, SourceKind::File, waiting.options()).await,
+            None => session.open(files, SourceKind::File).await,
+        };
     });
+}
+
+/// Session files among others are read at once; the others are given back.
+async fn take_sessions(shell: &Rc<Shell>, files: Vec<Picked>) -> Vec<Picked> {
+    let mut rest = Vec::new();
+    for file in files {
+        let is_session = file.name().ends_with(".json");
+        match &file {
+            Picked::File(picked) if is_session && picked.size() <= LONGEST_BYTES as f64 => {
+                let text = JsFuture::from(picked.text()).await.ok().and_then(|text| text.as_string());
+                shell.send(Event::Session { name: picked.name(), text: text.unwrap_or_default() });
+            }
+            _ => rest.push(file),
+        }
+    }
+    rest
 }
 
 pub fn open_demo(shell: &Rc<Shell>) {

@@ -5,7 +5,7 @@ use web_sys::{Element, HtmlCanvasElement, HtmlElement, HtmlSelectElement, ImageD
 
 use super::{dom::Dom, panel::context_of, set};
 use crate::{
-    app::{App, Panel, Shown},
+    app::{App, Panel, Shown, event::Entry, state::Smoothing},
     display::{Axis, ColourMap, Histogram, Scale},
 };
 
@@ -25,9 +25,10 @@ const IDS: [[&str; 4]; 2] = [
 impl Foot {
     pub fn new(dom: &Dom, panel: Panel) -> Result<Self, JsValue> {
         let curve: Element = dom.by_id(&format!("curve-{}", panel.id()))?;
-        let [_, _, scale, map] = IDS[panel as usize];
+        let [_, _, scale, _] = IDS[panel as usize];
         fill(dom, scale, Scale::ALL.map(Scale::name).as_slice())?;
-        fill(dom, map, ColourMap::ALL.map(ColourMap::name).as_slice())?;
+        let smoothing = ["smoothing-image", "smoothing-pattern"][panel as usize];
+        fill(dom, smoothing, Smoothing::ALL.map(Smoothing::name).as_slice())?;
         Ok(Self {
             path: part(&curve, "path")?,
             bar: part(&curve, "canvas")?,
@@ -40,7 +41,16 @@ impl Foot {
         let [low, high, scale, map] = IDS[panel as usize];
         let look = app.state.looks.of(app.family(panel));
         dom.value(scale, look.scale.name());
+        let is_wheel = look.map == ColourMap::Wheel;
+        let maps = if is_wheel { &[ColourMap::Wheel] } else { ColourMap::ALL.as_slice() };
+        let options: String = maps.iter().map(|map| format!("<option>{}</option>", map.name())).collect();
+        dom.html(map, &options);
         dom.value(map, look.map.name());
+        dom.value(["smoothing-image", "smoothing-pattern"][panel as usize], app.smoothing(panel).name());
+        dom.check(["inverted-image", "inverted-pattern"][panel as usize], look.inverted);
+        dom.check(["locked-image", "locked-pattern"][panel as usize], look.locked);
+        let gamma = ["gamma-image", "gamma-pattern"][panel as usize];
+        super::side::field(dom, app, gamma, Entry::Gamma(panel), &format!("{}", look.gamma));
         let Some(shown) = app.shown(panel) else { return };
         let texts = [app.limit(panel, shown.limits.low), app.limit(panel, shown.limits.high)];
         dom.value(low, &texts[0]);
@@ -59,8 +69,8 @@ impl Foot {
             set(grip, "aria-valuemin", "0");
             set(grip, "aria-valuemax", "100");
             set(grip, "aria-valuenow", &format!("{percent:.0}"));
-            let unit = if shown.field.counts { " counts" } else { "" };
-            set(grip, "aria-valuetext", &format!("{text}{unit}"));
+            let unit = if shown.field.counts { "counts" } else { shown.field.unit.as_str() };
+            set(grip, "aria-valuetext", format!("{text} {unit}").trim_end());
         }
     }
 }
@@ -86,7 +96,7 @@ fn curve(histogram: &Histogram) -> String {
 }
 
 fn paint_bar(canvas: &HtmlCanvasElement, shown: &Shown) -> Result<(), JsValue> {
-    let (lut, axis) = (shown.look.map.lut(), Axis::new(shown.limits, shown.look.scale, shown.unit));
+    let (lut, axis) = (shown.look.lut(), Axis::new(shown.limits, shown.look.scale, shown.unit));
     let colour = |x: u32| lut.at(axis.position(shown.histogram.axis.value((f64::from(x) + 0.5) / 256.0)));
     let rgba: Vec<u8> = (0..256).flat_map(colour).collect();
     let image = ImageData::new_with_u8_clamped_array_and_sh(Clamped(&rgba), 256, 1)?;

@@ -14,7 +14,7 @@ use crate::{
         Command, Event, Panel,
         event::{Button, End, Entry},
         keys::{self, Stroke},
-        state::PatternOf,
+        state::{PatternOf, PlayOrder, Smoothing},
     },
     display::{ColourMap, Scale},
     products::Flip,
@@ -49,10 +49,35 @@ pub fn listen(shell: &Rc<Shell>) -> Result<(), JsValue> {
         ("centre-x", Entry::CentreX),
         ("centre-y", Entry::CentreY),
         ("scan-shape", Entry::ScanShape),
+        ("turn", Entry::Turn),
+        ("span", Entry::Span),
+        ("corners", Entry::Corners),
+        ("gamma-image", Entry::Gamma(Panel::Image)),
+        ("gamma-pattern", Entry::Gamma(Panel::Pattern)),
+        ("region-x", Entry::RegionX),
+        ("region-y", Entry::RegionY),
+        ("region-width", Entry::RegionWidth),
+        ("region-height", Entry::RegionHeight),
+        ("region-corners", Entry::RegionCorners),
+        ("line-from", Entry::LineFrom),
+        ("line-to", Entry::LineTo),
+        ("line-width", Entry::LineWidth),
+        ("com-angle", Entry::Angle),
+        ("com-within", Entry::Within),
+        ("com-x", Entry::ComX),
+        ("com-y", Entry::ComY),
+        ("high-pass", Entry::HighPass),
+        ("regularisation", Entry::Regularisation),
+        ("scale-step", Entry::Step),
+        ("scale-angle", Entry::MradPerPx),
+        ("scale-alpha", Entry::Alpha),
+        ("scale-energy", Entry::Energy),
     ] {
         field(shell, id, entry)?;
     }
     choices(shell)?;
+    super::deflection::listen(shell)?;
+    super::analysis::listen(shell)?;
     let of: HtmlSelectElement = shell.by_id("pattern-of")?;
     on(shell, &of.clone(), "change", move |shell, _: web_sys::Event| {
         if let Some(of) = PatternOf::ALL.into_iter().find(|choice| choice.name() == of.value()) {
@@ -80,6 +105,14 @@ pub fn on<E: JsCast + 'static>(
 /// Everything with `data-do` is a button.
 fn buttons(shell: &Rc<Shell>) -> Result<(), JsValue> {
     let document = shell.document();
+    let play: HtmlSelectElement = shell.by_id("play-order")?;
+    on(shell, &play.clone(), "change", move |shell, _: web_sys::Event| {
+        let mut state = shell.state();
+        if let Some(order) = PlayOrder::ALL.into_iter().find(|order| order.name() == play.value()) {
+            state.play = order;
+            shell.send(Event::SetState(Box::new(state)));
+        }
+    })?;
     on(shell, &document, "click", |shell, event: MouseEvent| {
         let target = event.target().and_then(|target| target.dyn_into::<Element>().ok());
         let button = target.and_then(|target| target.closest("[data-do]").ok().flatten());
@@ -106,8 +139,12 @@ fn typing(shell: &Rc<Shell>) -> Result<(), JsValue> {
         if key == "Escape" && shell.has_open("dialog[open], [popover]:popover-open") {
             return;
         }
-        if inside("[role=radiogroup]") && key.starts_with("Arrow") {
+        if inside("[role=radiogroup], [role=tablist]") && key.starts_with("Arrow") {
             next_radio(target.as_ref(), matches!(key.as_str(), "ArrowRight" | "ArrowDown"));
+            event.prevent_default();
+            return;
+        }
+        if inside("#curl-plot") && super::deflection::nudge(shell, &event) {
             event.prevent_default();
             return;
         }
@@ -117,13 +154,30 @@ fn typing(shell: &Rc<Shell>) -> Result<(), JsValue> {
         }
         let stroke = Stroke { key: &key, code: &event.code(), shift: event.shift_key(), control: event.ctrl_key() };
         let Some(command) = keys::command(stroke, shell.selected()) else { return };
-        let is_of_sheets = matches!(command, Command::Keys | Command::Information | Command::Datasets | Command::Theme);
+        let is_of_sheets = matches!(
+            command,
+            Command::Keys
+                | Command::Information
+                | Command::Datasets
+                | Command::Theme
+                | Command::Export
+                | Command::Python
+                | Command::Help
+                | Command::SaveSession
+        );
+        // The space bar presses a button; text that is marked is copied as text.
+        if key == " " && inside("button, [role=button], summary, [role=slider]") {
+            return;
+        }
+        if command == Command::CopyPicture && has_selection() {
+            return;
+        }
         if inside("dialog") && !is_of_sheets {
             return;
         }
         let step = match (event.shift_key(), event.ctrl_key(), command) {
             (true, _, Command::Nudge { .. }) => 10.0,
-            (_, true, Command::Nudge { .. }) => 0.1,
+            (_, true, Command::Nudge { .. } | Command::Grow(_) | Command::Hollow(_) | Command::Rotate(_)) => 0.1,
             _ => 1.0,
         };
         event.prevent_default();
@@ -131,10 +185,19 @@ fn typing(shell: &Rc<Shell>) -> Result<(), JsValue> {
     })
 }
 
+/// Whether text of the page is marked.
+fn has_selection() -> bool {
+    let selection = web_sys::window().and_then(|window| window.get_selection().ok().flatten());
+    selection.is_some_and(|selection| !selection.is_collapsed())
+}
+
 /// The next button of a group of radio buttons takes focus and is pressed.
 fn next_radio(target: Option<&Element>, forward: bool) {
-    let Some(group) = target.and_then(|target| target.closest("[role=radiogroup]").ok().flatten()) else { return };
-    let Ok(radios) = group.query_selector_all("[role=radio]") else { return };
+    let Some(group) = target.and_then(|target| target.closest("[role=radiogroup], [role=tablist]").ok().flatten())
+    else {
+        return;
+    };
+    let Ok(radios) = group.query_selector_all("[role=radio], [role=tab]") else { return };
     let all: Vec<HtmlElement> =
         (0..radios.length()).filter_map(|place| radios.get(place)?.dyn_into::<HtmlElement>().ok()).collect();
     let Some(at) = all.iter().position(|radio| target.is_some_and(|target| radio.contains(Some(target)))) else {
@@ -300,6 +363,19 @@ fn curve(shell: &Rc<Shell>, panel: Panel) -> Result<(), JsValue> {
 }
 
 fn menus(shell: &Rc<Shell>, panel: Panel) -> Result<(), JsValue> {
+    let smoothing: HtmlSelectElement = shell.by_id(&format!("smoothing-{}", panel.id()))?;
+    on(shell, &smoothing.clone(), "change", move |shell, _: web_sys::Event| {
+        if let Some(chosen) = Smoothing::ALL.into_iter().find(|choice| choice.name() == smoothing.value()) {
+            shell.send(Event::SetSmoothing(panel, chosen));
+        }
+    })?;
+    let switches: [(&str, fn(Panel, bool) -> Event); 2] = [("inverted", Event::InvertMap), ("locked", Event::Lock)];
+    for (name, event) in switches {
+        let switch: HtmlInputElement = shell.by_id(&format!("{name}-{}", panel.id()))?;
+        on(shell, &switch.clone(), "change", move |shell, _: web_sys::Event| {
+            shell.send(event(panel, switch.checked()));
+        })?;
+    }
     let scale: HtmlSelectElement = shell.by_id(&format!("scale-{}", panel.id()))?;
     on(shell, &scale.clone(), "change", move |shell, _: web_sys::Event| {
         if let Some(scale) = Scale::ALL.into_iter().find(|choice| choice.name() == scale.value()) {
@@ -319,9 +395,12 @@ fn choices(shell: &Rc<Shell>) -> Result<(), JsValue> {
     let command = |id: &str, place: u32| match id {
         "channel" => Some(Command::Channel(place)),
         "axes" => Some(Command::Axes(place)),
+        "com-source" => Some(Command::Source(place)),
+        "com-about" => Some(Command::About(place)),
+        "edges" => Some(Command::Edges(place)),
         _ => Flip::ALL.get(place as usize).copied().map(Command::Flip),
     };
-    for id in ["channel", "axes", "flip"] {
+    for id in ["channel", "axes", "flip", "com-source", "com-about", "edges"] {
         let select: HtmlSelectElement = shell.by_id(id)?;
         on(shell, &select.clone(), "change", move |shell, _: web_sys::Event| {
             if let Some(command) = select.value().parse().ok().and_then(|place| command(id, place)) {
@@ -329,10 +408,15 @@ fn choices(shell: &Rc<Shell>) -> Result<(), JsValue> {
             }
         })?;
     }
-    let hot: HtmlInputElement = shell.by_id("exclude-hot")?;
-    on(shell, &hot.clone(), "change", move |shell, _: web_sys::Event| {
-        shell.send(Event::Do(Command::ExcludeHot(hot.checked())));
-    })
+    let switches: [(&str, fn(bool) -> Command); 3] =
+        [("exclude-hot", Command::ExcludeHot), ("com-transposed", Command::Transpose), ("com-arrows", Command::Arrows)];
+    for (id, command) in switches {
+        let switch: HtmlInputElement = shell.by_id(id)?;
+        on(shell, &switch.clone(), "change", move |shell, _: web_sys::Event| {
+            shell.send(Event::Do(command(switch.checked())));
+        })?;
+    }
+    Ok(())
 }
 
 /// A field: taken with Enter or when it is left; Escape puts back what was there. The wheel steps numbers.
@@ -361,12 +445,26 @@ fn field(shell: &Rc<Shell>, id: &str, entry: Entry) -> Result<(), JsValue> {
     })?;
     let focused = input.clone();
     on(shell, &input, "focus", move |_, _: web_sys::Event| focused.select())?;
-    if matches!(entry, Entry::ScanShape | Entry::Low(_) | Entry::High(_)) {
+    let has_steps = matches!(
+        entry,
+        Entry::Inner
+            | Entry::Outer
+            | Entry::Width
+            | Entry::Height
+            | Entry::CentreX
+            | Entry::CentreY
+            | Entry::Angle
+            | Entry::Turn
+            | Entry::Span
+            | Entry::ComX
+            | Entry::ComY
+    );
+    if !has_steps {
         return Ok(());
     }
     let turned = input.clone();
     on(shell, &input, "wheel", move |shell, event: WheelEvent| {
-        let number: Option<f64> = turned.value().trim().parse().ok();
+        let number: Option<f64> = turned.value().trim().replace('−', "-").trim_end_matches('°').parse().ok();
         if let Some(number) = number.filter(|_| shell.has_focus(&turned)) {
             event.prevent_default();
             let step = if event.shift_key() { 0.1 } else { 1.0 };

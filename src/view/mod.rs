@@ -2,7 +2,9 @@
 //!
 //! Structure and words that never change are in `index.html`; everything here fills its places by id.
 
+mod analysis;
 mod datasets;
+mod deflection;
 mod dom;
 mod files;
 mod foot;
@@ -10,11 +12,13 @@ mod input;
 mod loading;
 mod overlay;
 mod panel;
+mod save;
 mod sheets;
 mod shelf;
 mod shell;
 mod side;
 mod theme;
+mod wheel;
 
 pub use shell::{Automation, Shell, start};
 
@@ -39,6 +43,7 @@ pub struct Page {
     feet: [Foot; 2],
     shelf: Shelf,
     labels: Labels,
+    spectrum: analysis::Spectrum,
 }
 
 /// Words for those who do not see the page; rewritten only when the page has been at rest.
@@ -63,24 +68,30 @@ impl Page {
         let feet = [Foot::new(&dom, Panel::Image)?, Foot::new(&dom, Panel::Pattern)?];
         let shelf = Shelf::new(&dom)?;
         sheets::fill_keys(&dom);
-        Ok(Self { dom, canvases, feet, shelf, labels: Labels::default() })
+        Ok(Self { dom, canvases, feet, shelf, labels: Labels::default(), spectrum: Default::default() })
     }
 
     pub fn dom(&self) -> Rc<Dom> {
         self.dom.clone()
     }
 
-    /// Side of a view, CSS px; 0 while none is shown.
-    pub fn side(&self) -> f64 {
-        f64::from(self.canvases[0].view.client_width())
+    /// Side of each view, CSS px; 0 while none is shown.
+    pub fn sides(&self) -> [f64; 2] {
+        [0, 1].map(|place: usize| f64::from(self.canvases[place].view.client_width()))
     }
 
     /// Draws everything that has changed. Returns whether a label is still to be written.
     pub fn draw(&mut self, app: &App, now_ms: f64) -> bool {
         let stage = app.stage();
         self.dom.attribute(&self.dom.body, "body", "data-stage", stage.name());
-        let kind = if app.state.product.is_com() { "com" } else { "sum" };
+        let kind = match app.state.product {
+            Product::Phase => "phase",
+            product if product.is_com() => "com",
+            _ => "sum",
+        };
         self.dom.attribute(&self.dom.body, "body", "data-product", kind);
+        let large = app.state.maximised.map_or("", Panel::id);
+        self.dom.attribute(&self.dom.body, "body", "data-maximised", large);
         side::draw(&self.dom, app);
         datasets::update(&self.dom, app);
         if matches!(stage, Stage::Reading | Stage::Set) {
@@ -105,6 +116,8 @@ impl Page {
             self.dom.text(id, &plate);
             self.dom.html(["over-image", "over-pattern"][place], &overlay::svg(app, panel));
         }
+        wheel::draw(&self.dom, app);
+        analysis::draw(&self.dom, app, &mut self.spectrum);
         if changed {
             (self.labels.changed_ms, self.labels.pending) = (now_ms, true);
         }
@@ -116,13 +129,28 @@ impl Page {
             dom.text("set-name", &set.acquisition.name);
         }
         dom.text("set-what", &app.set_line());
-        dom.text("name-image", app.state.product.name());
+        dom.text("name-image", app.state.product.name_from(app.state.com.source));
         dom.text("what-image", &app.product_line());
         dom.text("what-pattern", &app.pattern_line());
         dom.value("pattern-of", app.state.pattern.name());
         dom.text("read-scan", &app.scan_reading());
         dom.text("read-detector", &app.detector_reading());
         dom.text("memory", &app.memory_line());
+        dom.value("play-order", app.state.play.name());
+        for (id, is_on) in [
+            ("play", app.playing),
+            ("maximise-image", app.state.maximised == Some(Panel::Image)),
+            ("maximise-pattern", app.state.maximised == Some(Panel::Pattern)),
+        ] {
+            if let Some(button) = dom.find(id) {
+                dom.attribute(&button, id, "aria-pressed", if is_on { "true" } else { "false" });
+            }
+        }
+        for (id, can) in [("undo", app.can_undo()), ("redo", app.can_redo())] {
+            if let Some(button) = dom.find(id) {
+                dom.attribute(&button, id, "aria-disabled", if can { "false" } else { "true" });
+            }
+        }
         let time = app.image_ms.map_or(String::new(), |ms| format!("image in {ms:.1}\u{202f}ms"));
         dom.text("time-image", &time);
     }
@@ -181,11 +209,11 @@ fn label(app: &App, panel: Panel) -> String {
     let what = match panel {
         Panel::Image => {
             let com = if app.state.product.is_com() { " map" } else { " image" };
-            format!("{}{com}, {}", app.state.product.name(), words::shape(set.shape()))
+            format!("{}{com}, {}", app.state.product.name_from(app.state.com.source), words::shape(set.shape()))
         }
         Panel::Pattern => format!("{}, {}", app.state.pattern.name(), app.pattern_line()),
     };
-    let unit = if app.state.product.is_com() && panel == Panel::Image { "px" } else { "counts" };
+    let unit = if field.unit.is_empty() && !app.state.product.is_com() { "counts" } else { &field.unit };
     format!(
         "{what}, range {low} to {high} {unit}, mean {}, {} values, {}",
         crate::display::value(mean),
@@ -197,7 +225,7 @@ fn label(app: &App, panel: Panel) -> String {
 /// The button of a product on the shelf.
 fn product_button(place: usize, product: Product) -> String {
     format!(
-        "<button type=\"button\" role=\"radio\" data-do=\"product {place}\" aria-checked=\"false\"><canvas width=\"1\" height=\"1\"></canvas>{}</button>",
+        "<button type=\"button\" role=\"radio\" data-do=\"product {place}\" aria-checked=\"false\"><canvas width=\"1\" height=\"1\"></canvas><span>{}</span></button>",
         product.name()
     )
 }

@@ -6,12 +6,18 @@ use web_sys::{CanvasPattern, CanvasRenderingContext2d, Document, HtmlCanvasEleme
 
 use super::dom::Dom;
 use crate::{
-    app::{App, Camera, Panel, Shown},
-    display::{Axis, Cell, Field, Rect},
+    app::{
+        App, Camera, Panel, Shown,
+        state::{Smoothing, Zoom},
+    },
+    display::{Axis, Cell, Field, Rect, count_signed, value},
 };
 
 /// Below so many device px per data px the picture is smoothed, from it on every data px is a sharp square.
 const SHARP_FROM: f64 = 3.0;
+
+/// From so many CSS px per data px on the values are printed.
+const PRINTED_FROM: f64 = 24.0;
 
 pub struct Canvas {
     pub view: HtmlElement,
@@ -20,7 +26,7 @@ pub struct Canvas {
     /// The picture, one canvas px per data px.
     source: HtmlCanvasElement,
     painted: Option<u32>,
-    drawn: Option<(Option<u32>, Camera, f64)>,
+    drawn: Option<(Option<u32>, Camera, f64, Smoothing)>,
     unread: Vec<Rect>,
     gaps: Vec<Rect>,
     tiles: Option<(f64, Tiles)>,
@@ -46,17 +52,24 @@ impl Canvas {
         let Some(camera) = app.camera(panel) else { return false };
         let ratio = web_sys::window().map_or(1.0, |window| window.device_pixel_ratio());
         let shown = app.shown(panel);
-        let now = Some((shown.map(|shown| shown.serial), camera, ratio));
+        let smoothing = app.smoothing(panel);
+        let now = Some((shown.map(|shown| shown.serial), camera, ratio, smoothing));
         if self.drawn == now {
             return false;
         }
         self.drawn = now;
         // A canvas that cannot be drawn on leaves the page as it is: there is nothing to tell the user.
-        let _ = self.redraw(shown, camera, ratio);
+        let _ = self.redraw(shown, camera, ratio, smoothing);
         true
     }
 
-    fn redraw(&mut self, shown: Option<&Shown>, camera: Camera, ratio: f64) -> Result<(), JsValue> {
+    fn redraw(
+        &mut self,
+        shown: Option<&Shown>,
+        camera: Camera,
+        ratio: f64,
+        smoothing: Smoothing,
+    ) -> Result<(), JsValue> {
         let side = (camera.side * ratio).round() as u32;
         if self.canvas.width() != side || self.canvas.height() != side {
             self.canvas.set_width(side);
@@ -70,8 +83,8 @@ impl Canvas {
             self.paint_tiles(
                 &[Rect { row: 0, col: 0, rows: side, cols: side }],
                 &[],
-                Camera { scale: 1.0, origin: [0.0; 2], ..camera },
-                1.0,
+                Camera::new(camera.side, side, side, Zoom::default()),
+                ratio,
             )?;
             return Ok(());
         };
@@ -81,16 +94,55 @@ impl Canvas {
             self.painted = Some(shown.serial);
         }
         let scale = camera.scale * ratio;
-        context.set_image_smoothing_enabled(scale < SHARP_FROM);
+        context.set_image_smoothing_enabled(match smoothing {
+            Smoothing::Auto => scale < SHARP_FROM,
+            Smoothing::Off => false,
+            Smoothing::On => true,
+        });
         // Fails only for an unknown word, and older browsers have only one quality.
         let _ = js_sys::Reflect::set(context, &"imageSmoothingQuality".into(), &"high".into());
-        let [left, top] = camera.origin.map(|at| at * ratio);
-        let Field { rows, cols, .. } = shown.field;
-        let (width, height) = (f64::from(cols) * scale, f64::from(rows) * scale);
-        context.draw_image_with_html_canvas_element_and_dw_and_dh(&self.source, left, top, width, height)?;
+        // From data px to device px, turned as the view is.
+        let [corner, right, below] = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]].map(|at| camera.to_screen(at));
+        let along = |to: [f64; 2]| [0, 1].map(|axis| (to[axis] - corner[axis]) * ratio);
+        let (across, down) = (along(right), along(below));
+        context.set_transform(across[0], across[1], down[0], down[1], corner[0] * ratio, corner[1] * ratio)?;
+        context.draw_image_with_html_canvas_element(&self.source, 0.0, 0.0)?;
+        context.set_transform(1.0, 0.0, 0.0, 1.0, 0.0, 0.0)?;
         let (unread, gaps) = (std::mem::take(&mut self.unread), std::mem::take(&mut self.gaps));
         self.paint_tiles(&unread, &gaps, camera, ratio)?;
         (self.unread, self.gaps) = (unread, gaps);
+        self.print_values(shown, camera, ratio)
+    }
+
+    /// Values in cells that are large enough for them.
+    fn print_values(&self, shown: &Shown, camera: Camera, ratio: f64) -> Result<(), JsValue> {
+        if camera.scale < PRINTED_FROM {
+            return Ok(());
+        }
+        let (a, b) = (camera.to_data([0.0; 2]), camera.to_data([camera.side; 2]));
+        let seen = |axis: usize, size: u32| {
+            let (low, high) = (a[axis].min(b[axis]).floor().max(0.0), a[axis].max(b[axis]).ceil());
+            low as u32..(high as u32).min(size)
+        };
+        let (cols, rows) = (seen(0, shown.field.cols), seen(1, shown.field.rows));
+        let axis = Axis::new(shown.limits, shown.look.scale, shown.unit);
+        let lut = shown.look.lut();
+        self.context.set_text_align("center");
+        self.context.set_text_baseline("middle");
+        for (row, col) in rows.flat_map(|row| cols.clone().map(move |col| (row, col))) {
+            let Some((number, Cell::Value)) = shown.field.at(row, col) else { continue };
+            let text = if shown.field.counts { count_signed(number as i64) } else { value(number) };
+            let px = (camera.scale * 1.55 / text.chars().count().max(2) as f64).min(13.0);
+            if px < 6.5 {
+                continue;
+            }
+            let [r, g, b, _] = lut.at(axis.position(number)).map(f64::from);
+            let is_light = shown.field.direction.is_empty() && 0.2126 * r + 0.7152 * g + 0.0722 * b > 110.0;
+            self.context.set_fill_style_str(if is_light { "#000" } else { "#fff" });
+            self.context.set_font(&format!("{}px sans-serif", px * ratio));
+            let [x, y] = camera.to_screen([f64::from(col) + 0.5, f64::from(row) + 0.5]).map(|at| at * ratio);
+            self.context.fill_text(&text, x, y)?;
+        }
         Ok(())
     }
 
@@ -106,25 +158,29 @@ impl Canvas {
             self.context.set_fill_style_canvas_pattern(tile);
             self.context.begin_path();
             for rect in rects {
-                let [left, top] = camera.to_screen([rect.col.into(), rect.row.into()]).map(|at| (at * ratio).floor());
-                let [right, bottom] = camera
-                    .to_screen([(rect.col + rect.cols).into(), (rect.row + rect.rows).into()])
-                    .map(|at| (at * ratio).ceil());
-                self.context.rect(left, top, right - left, bottom - top);
+                let a = camera.to_screen([rect.col.into(), rect.row.into()]);
+                let b = camera.to_screen([(rect.col + rect.cols).into(), (rect.row + rect.rows).into()]);
+                let low = [0, 1].map(|axis| (a[axis].min(b[axis]) * ratio).floor());
+                let high = [0, 1].map(|axis| (a[axis].max(b[axis]) * ratio).ceil());
+                self.context.rect(low[0], low[1], high[0] - low[0], high[1] - low[1]);
             }
             self.context.fill();
         }
-        self.draw_front(unread, camera, ratio);
-        Ok(())
+        self.draw_front(unread, camera, ratio)
     }
 
     /// A thin line where reading has come to.
-    fn draw_front(&self, unread: &[Rect], camera: Camera, ratio: f64) {
-        let Some(first) = unread.first().filter(|rect| rect.row > 0) else { return };
-        let [left, top] = camera.to_screen([0.0, first.row.into()]).map(|at| (at * ratio).round());
-        let width = camera.side * ratio - 2.0 * left;
-        self.context.set_fill_style_str("#fff");
-        self.context.fill_rect(left, top, width, ratio.round().max(1.0));
+    fn draw_front(&self, unread: &[Rect], camera: Camera, ratio: f64) -> Result<(), JsValue> {
+        let Some(first) = unread.first().filter(|rect| rect.row > 0) else { return Ok(()) };
+        let [from, to] = [0, first.cols]
+            .map(|col| camera.to_screen([f64::from(col), first.row.into()]).map(|at| (at * ratio).round() + 0.5));
+        self.context.set_stroke_style_str("#fff");
+        self.context.set_line_width(ratio.round().max(1.0));
+        self.context.begin_path();
+        self.context.move_to(from[0], from[1]);
+        self.context.line_to(to[0], to[1]);
+        self.context.stroke();
+        Ok(())
     }
 }
 
@@ -164,7 +220,7 @@ impl Tiles {
 /// Paints a field, one canvas px per cell.
 pub fn paint(canvas: &HtmlCanvasElement, shown: &Shown) -> Result<(), JsValue> {
     let axis = Axis::new(shown.limits, shown.look.scale, shown.unit);
-    put(canvas, &shown.field, &axis.paint(&shown.field, &shown.look.map.lut()))
+    put(canvas, &shown.field, &axis.paint(&shown.field, &shown.look.lut()))
 }
 
 /// Puts RGBA bytes of `field` on `canvas`, which takes the field's size.

@@ -1,11 +1,15 @@
-//! The sheets over the page: what was read, and the keys.
+//! The sheets over the page: what was read, what can be saved, and the keys.
 
 use web_sys::HtmlDialogElement;
 
 use super::dom::{Dom, escaped};
-use crate::app::{
-    App,
-    keys::{Scope, TABLE},
+use crate::{
+    app::{
+        App, Panel,
+        exports::Format,
+        keys::{Scope, TABLE},
+    },
+    display::bytes,
 };
 
 /// Fills the key sheet from the table that dispatches.
@@ -65,6 +69,31 @@ fn stages(app: &App) -> String {
     format!("<section><h3>Load</h3><div class=\"stages\">{bars}</div></section>")
 }
 
+/// Fills the sheet of exports: what can be saved of the selected panel.
+pub fn fill_export(dom: &Dom, app: &App) {
+    for panel in Panel::ALL {
+        let id = format!("export-{}", panel.id());
+        if let Some(button) = dom.find(&id) {
+            let is_chosen = app.selected == panel;
+            dom.attribute(&button, &id, "aria-checked", if is_chosen { "true" } else { "false" });
+            dom.attribute(&button, &id, "tabindex", if is_chosen { "0" } else { "-1" });
+        }
+    }
+    let row = |(place, format): (usize, Format)| {
+        let size = app.export_bytes(format, app.selected).map(bytes).unwrap_or_default();
+        format!(
+            "<button type=\"button\" class=\"export-row\" data-do=\"export-as {place}\"><b>{}</b><span class=\"quiet\">{}</span>\
+             <span class=\"quiet\">{size}</span></button>",
+            format.name(),
+            format.words()
+        )
+    };
+    let rows: String = Format::ALL.into_iter().enumerate().map(row).collect();
+    dom.html("export-rows", &rows);
+    dom.text("export-what", &app.export_title(app.selected));
+    super::save::preview(dom, app.selected);
+}
+
 /// Opens a sheet, or closes it when it is open.
 pub fn toggle(dom: &Dom, id: &str) {
     let Ok(dialog) = dom.by_id::<HtmlDialogElement>(id) else { return };
@@ -78,7 +107,7 @@ pub fn toggle(dom: &Dom, id: &str) {
 }
 
 pub fn close_all(dom: &Dom) {
-    for id in ["information", "datasets", "keys"] {
+    for id in ["information", "datasets", "keys", "export", "python", "help"] {
         if let Ok(dialog) = dom.by_id::<HtmlDialogElement>(id) {
             dialog.close();
         }

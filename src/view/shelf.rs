@@ -7,7 +7,10 @@ use web_sys::{Element, HtmlCanvasElement};
 
 use super::{dom::Dom, panel::put, product_button, set};
 use crate::{
-    app::{App, Thumb, state::Product},
+    app::{
+        App, Thumb,
+        state::{ComSource, Product},
+    },
     display::Axis,
 };
 
@@ -15,13 +18,14 @@ pub struct Shelf {
     buttons: Vec<(Product, Element, HtmlCanvasElement)>,
     drawn: HashMap<Product, u32>,
     checked: Option<Product>,
+    source: Option<ComSource>,
 }
 
 impl Shelf {
     pub fn new(dom: &Dom) -> Result<Self, JsValue> {
         let mut html = String::new();
         for (place, product) in Product::ALL.into_iter().enumerate() {
-            if product == Product::ComX {
+            if product == Product::Com {
                 html += "<span class=\"sep\"></span>";
             }
             html += &product_button(place, product);
@@ -35,7 +39,7 @@ impl Shelf {
             let canvas = button.query_selector("canvas")?.ok_or("a product has no picture")?.dyn_into()?;
             buttons.push((product, button, canvas));
         }
-        Ok(Self { buttons, drawn: HashMap::new(), checked: None })
+        Ok(Self { buttons, drawn: HashMap::new(), checked: None, source: None })
     }
 
     /// Returns whether a picture has changed.
@@ -46,6 +50,14 @@ impl Shelf {
                 let chosen = *product == app.state.product;
                 set(button, "aria-checked", if chosen { "true" } else { "false" });
                 set(button, "tabindex", if chosen { "0" } else { "-1" });
+            }
+        }
+        if self.source != Some(app.state.com.source) {
+            self.source = Some(app.state.com.source);
+            for (product, button, _) in &self.buttons {
+                if let Ok(Some(name)) = button.query_selector("span") {
+                    name.set_text_content(Some(product.name_from(app.state.com.source)));
+                }
             }
         }
         let mut changed = false;
@@ -70,7 +82,7 @@ impl Shelf {
 fn paint(canvas: &HtmlCanvasElement, thumb: &Thumb) -> Result<(), JsValue> {
     let limits = thumb.limits.unwrap_or(crate::display::Limits { low: 0.0, high: 1.0 });
     let axis = Axis::new(limits, thumb.look.scale, thumb.unit);
-    let mut rgba = axis.paint(&thumb.field, &thumb.look.map.lut());
+    let mut rgba = axis.paint(&thumb.field, &thumb.look.lut());
     // What is not there is mid grey here: hatch and dots do not fit into a stamp.
     for (rgba, cell) in rgba.chunks_exact_mut(4).zip(&thumb.field.cells) {
         match cell {

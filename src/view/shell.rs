@@ -11,16 +11,20 @@ use wasm_bindgen::{JsCast, JsValue, closure::Closure};
 use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::{Document, Element, HtmlElement, HtmlInputElement, ResizeObserver};
 
-use super::{Page, datasets, dom::Dom, files, input, sheets};
+use super::{Page, datasets, dom::Dom, files, input, save, sheets};
 use crate::{
     Error, Kind, Result,
     app::{
         App, Ask, Command, Effect, Event, Panel, ViewState,
         event::{Answer, Lane},
+        exports::Format,
+        notices::HELP,
     },
     display::Cell as Pixel,
-    engine::{Engine, Frames},
+    engine::Engine,
+    export::session::SessionFile,
     load::SourceKind,
+    products::{integrate, spectrum},
     session::Session,
 };
 
@@ -41,9 +45,11 @@ pub struct Shell {
     /// Hears of every new image, with the part of the scan positions that it covers.
     presented: RefCell<Option<OnPresented>>,
     covered: Cell<Option<u32>>,
-    /// Side of a view, CSS px; 0 while none is shown.
-    side: Cell<f64>,
+    /// Side of each view, CSS px; 0 while none is shown.
+    sides: Cell<[f64; 2]>,
     sizes: RefCell<Option<(ResizeObserver, OnSize)>>,
+    /// As what a panel was saved last.
+    last_format: Cell<Format>,
 }
 
 type OnSize = Closure<dyn FnMut()>;
@@ -85,8 +91,9 @@ pub fn start(session: Rc<Session>) -> Result<Rc<Shell>, JsValue> {
         address: RefCell::default(),
         presented: RefCell::new(None),
         covered: Cell::new(None),
-        side: Cell::new(0.0),
+        sides: Cell::default(),
         sizes: RefCell::new(None),
+        last_format: Cell::default(),
     });
     shell.watch_size()?;
     let weak = Rc::downgrade(&shell);
@@ -98,6 +105,8 @@ pub fn start(session: Rc<Session>) -> Result<Rc<Shell>, JsValue> {
     super::theme::listen(&shell, &dom.window, &dom.document)?;
     let names = crate::app::state::PatternOf::ALL.map(crate::app::state::PatternOf::name);
     super::foot::fill(&dom, "pattern-of", &names)?;
+    let orders = crate::app::state::PlayOrder::ALL.map(crate::app::state::PlayOrder::name);
+    super::foot::fill(&dom, "play-order", &orders)?;
     input::listen(&shell)?;
     files::listen(&shell)?;
     datasets::listen(&shell)?;
@@ -186,9 +195,11 @@ impl Shell {
     }
 
     pub fn close_menu(&self) {
-        if let Ok(menu) = self.by_id::<HtmlElement>("open-menu") {
-            // Fails only where the menu is not open.
-            let _ = menu.hide_popover();
+        for id in ["open-menu", "more-image", "more-pattern"] {
+            if let Ok(menu) = self.by_id::<HtmlElement>(id) {
+                // Fails only where the menu is not open.
+                let _ = menu.hide_popover();
+            }
         }
     }
 
@@ -214,12 +225,14 @@ impl Shell {
         let weak = Rc::downgrade(self);
         let on_size = OnSize::new(move || {
             if let Some(shell) = weak.upgrade() {
-                shell.side.set(shell.page.borrow().side());
+                shell.sides.set(shell.page.borrow().sides());
                 shell.ask_for_frame();
             }
         });
         let observer = ResizeObserver::new(on_size.as_ref().unchecked_ref())?;
-        observer.observe(&self.by_id::<Element>("view-image")?);
+        for view in ["view-image", "view-pattern"] {
+            observer.observe(&self.by_id::<Element>(view)?);
+        }
         *self.sizes.borrow_mut() = Some((observer, on_size));
         Ok(())
     }
@@ -243,14 +256,18 @@ impl Shell {
     fn draw(&self) -> bool {
         let now_ms = self.now_ms();
         let mut page = self.page.borrow_mut();
-        if self.side.get() > 0.0 {
-            self.app.borrow_mut().side = self.side.get();
+        let sides = self.sides.get();
+        if sides[0] + sides[1] > 0.0 {
+            self.app.borrow_mut().sides = sides;
         }
         let more = self.app.borrow_mut().frame(now_ms);
         let app = self.app.borrow();
         let label_is_due = page.draw(&app, now_ms);
         let address_is_due = self.write_address(&app, now_ms);
         self.tell_presented(&app);
+        if app.playing {
+            self.queue.borrow_mut().push_back(Event::Tick);
+        }
         more || label_is_due || address_is_due
     }
 
@@ -311,6 +328,10 @@ impl Shell {
                 // What becomes of the load is told by its events.
                 spawn_local(async move { drop(session.reopen(session.options().with(change)).await) });
             }
+            Effect::Restore(options) => {
+                let session = self.session.clone();
+                spawn_local(async move { drop(session.reopen(options).await) });
+            }
             Effect::Choose(place) => {
                 let session = self.session.clone();
                 spawn_local(async move { session.loader().choose(place as usize).await });
@@ -342,11 +363,16 @@ impl Shell {
             Command::OpenFolder => click("folder"),
             Command::AddFiles => click("more-files"),
             Command::TypeNumbers => {
-                let first = ["inner", "outer", "width"].into_iter().find(|id| self.is_shown(id));
+                let first =
+                    ["inner", "outer", "width", "com-angle", "corners"].into_iter().find(|id| self.is_shown(id));
                 dom.focus(first.unwrap_or("centre-x"));
             }
-            Command::EditScan => dom.focus("scan-shape"),
-            Command::EditAxes => dom.focus("axes"),
+            Command::EditScan | Command::EditAxes => {
+                if let Ok(more) = dom.by_id::<Element>("set-more") {
+                    super::set(&more, "open", "");
+                }
+                dom.focus(if command == Command::EditScan { "scan-shape" } else { "axes" });
+            }
             Command::Datasets => datasets::show(dom, &self.app.borrow()),
             Command::OtherPanel => {
                 let panel = self.selected();
@@ -359,7 +385,46 @@ impl Shell {
             Command::Keys => sheets::toggle(dom, "keys"),
             Command::CloseDialog => sheets::close_all(dom),
             Command::Theme => super::theme::change(&dom.window, &dom.document),
-            Command::CopyInformation => self.copy_information(),
+            Command::CopyInformation => self.copy("copy-information", self.app.borrow().information_text()),
+            Command::Export if self.app.borrow().set.is_some() => {
+                sheets::fill_export(dom, &self.app.borrow());
+                sheets::toggle(dom, "export");
+            }
+            Command::ExportPanel(_) => sheets::fill_export(dom, &self.app.borrow()),
+            Command::ExportAs(format) => {
+                self.last_format.set(format);
+                save::panel(self, format, self.selected());
+            }
+            Command::ExportAgain if self.app.borrow().set.is_some() => {
+                save::panel(self, self.last_format.get(), self.selected());
+            }
+            Command::CopyPicture if self.app.borrow().set.is_some() => save::copy(self, self.selected()),
+            Command::SaveSession => save::file(dom, self.app.borrow().session_file()),
+            Command::OpenSession => click("session"),
+            Command::Python => {
+                if let Some(file) = self.app.borrow().python() {
+                    dom.text("python-body", &String::from_utf8_lossy(&file.bytes));
+                    dom.text("copy-python", "Copy");
+                    sheets::toggle(dom, "python");
+                }
+            }
+            Command::SavePython => save::file(dom, self.app.borrow().python()),
+            Command::CopyPython => {
+                let text = self.app.borrow().python().map(|file| String::from_utf8_lossy(&file.bytes).into_owned());
+                self.copy("copy-python", text.unwrap_or_default());
+            }
+            Command::ReadTheRest => {
+                let session = self.session.clone();
+                spawn_local(async move { drop(session.reopen(session.options()).await) });
+            }
+            Command::SaveTable => super::analysis::save_table(self),
+            Command::Help => sheets::toggle(dom, "help"),
+            Command::Why(place) => {
+                sheets::toggle(dom, "help");
+                if let Some(part) = HELP.get(place as usize).and_then(|id| dom.find(id)) {
+                    part.scroll_into_view();
+                }
+            }
             _ => {}
         }
     }
@@ -368,15 +433,25 @@ impl Shell {
         self.by_id::<HtmlElement>(id).is_ok_and(|element| element.offset_width() > 0)
     }
 
-    fn copy_information(self: &Rc<Self>) {
-        let text = self.app.borrow().information_text();
+    /// The app of now.
+    pub fn with_app<T>(&self, look: impl FnOnce(&App) -> T) -> T {
+        look(&self.app.borrow())
+    }
+
+    /// A session whose files are not open yet.
+    pub fn waiting_session(&self) -> Option<SessionFile> {
+        self.app.borrow().session.clone()
+    }
+
+    /// Text to the clipboard; the button of this id tells what became of it.
+    fn copy(self: &Rc<Self>, id: &'static str, text: String) {
         let shell = self.clone();
         let Some(window) = web_sys::window() else { return };
         let written = window.navigator().clipboard().write_text(&text);
         spawn_local(async move {
             let words =
                 if JsFuture::from(written).await.is_ok() { "Copied" } else { "The browser does not allow copying" };
-            shell.dom.text("copy-information", words);
+            shell.dom.text(id, words);
         });
     }
 }
@@ -385,9 +460,39 @@ async fn answer(engine: &Engine, ask: Ask) -> Result<Answer> {
     Ok(match ask {
         Ask::Sums(product, pixels) => Answer::Sums(product, engine.virtual_image(&pixels).await?),
         Ask::Moments(pixels) => Answer::Moments(engine.moments(&pixels).await?),
+        Ask::Segments(all) => {
+            let mut sums = Vec::with_capacity(all.len());
+            for pixels in &all {
+                sums.push(engine.virtual_image(pixels).await?);
+            }
+            Answer::Segments(sums)
+        }
+        Ask::Phase(field, how) => Answer::Phase(integrate(&field, how, &Pace::default().rest()).await),
         Ask::Pattern(frame) => Answer::Pattern(frame, engine.pattern(frame).await?),
-        Ask::Patterns => Answer::Patterns(engine.sum_pattern(&Frames::All).await?),
+        Ask::Patterns(frames) => Answer::Patterns(engine.sum_pattern(&frames).await?),
+        Ask::Spectrum { values, rows, cols } => {
+            Answer::Spectrum(spectrum(&values, rows, cols, true, &Pace::default().rest()).await)
+        }
     })
+}
+
+/// Gives the thread back to the page when a slice of work has taken long enough.
+#[derive(Default)]
+struct Pace(Rc<Cell<f64>>);
+
+/// A slice of work leaves the page half of a frame.
+const SLICE_MS: f64 = 8.0;
+
+impl Pace {
+    fn rest(self) -> impl AsyncFn() {
+        self.0.set(crate::load::now_ms());
+        async move || {
+            if crate::load::now_ms() - self.0.get() > SLICE_MS {
+                gloo_timers::future::TimeoutFuture::new(0).await;
+                self.0.set(crate::load::now_ms());
+            }
+        }
+    }
 }
 
 /// The view as automation sees it: plain JSON in and out.

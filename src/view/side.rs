@@ -1,17 +1,21 @@
 //! The sidebar's cards, the messages, and what stands in the left square while no set is open.
 
-use super::dom::{Dom, escaped};
+use super::{
+    deflection,
+    dom::{Dom, escaped},
+};
 use crate::{
     Error, Kind,
     acquisition::{Acquisition, AxisOrder, counted, sides},
     app::{
-        App, Command, Stage,
-        detector::centre_of,
+        App, Command, Panel, Stage,
+        deflection::degrees,
+        detector::{SHAPES, centre_of, kind},
         event::Entry,
         notices,
         words::{self, Row, Tone},
     },
-    display::{bytes, count},
+    display::{bytes, count, value},
     products::{DetectorShape, Flip},
 };
 
@@ -39,11 +43,12 @@ pub fn draw(dom: &Dom, app: &App) {
 fn draw_set(dom: &Dom, app: &App) {
     dom.html("reading", &rows(&app.reading_rows()));
     dom.html("set", &rows(&app.set_rows()));
-    dom.html("calibration", &rows(&app.calibration_rows()));
-    dom.html("com", &rows(&app.com_rows()));
+    deflection::draw(dom, app);
+    draw_scales(dom, app);
     dom.html("disc", &disc(app));
     dom.html("scan-chips", &chips(app));
     if let Some(set) = &app.set {
+        dom.text("scan-brief", &words::shape(set.shape()));
         field(dom, app, "scan-shape", Entry::ScanShape, &words::shape(set.shape()));
     }
     let wrong = |entry| app.wrong_entry.as_ref().filter(|(wrong, _)| *wrong == entry).map(|(_, why)| why.as_str());
@@ -52,12 +57,50 @@ fn draw_set(dom: &Dom, app: &App) {
     class(dom, "scan-why", wrong_scan.is_some());
     draw_choices(dom, app);
     draw_fields(dom, app);
-    let wrong_field = app.wrong_entry.as_ref().filter(|(entry, _)| *entry != Entry::ScanShape);
-    dom.text("field-why", wrong_field.map_or("", |(_, why)| why));
-    class(dom, "field-why", true);
+    for (id, entries) in [
+        ("field-why", DETECTOR_ENTRIES.as_slice()),
+        ("more-image-why", &[Entry::Gamma(Panel::Image), Entry::Low(Panel::Image), Entry::High(Panel::Image)]),
+        ("more-pattern-why", &[Entry::Gamma(Panel::Pattern), Entry::Low(Panel::Pattern), Entry::High(Panel::Pattern)]),
+        ("com-why", &[Entry::Within, Entry::ComX, Entry::ComY]),
+        ("integral-why", &[Entry::HighPass, Entry::Regularisation]),
+    ] {
+        let wrong = app.wrong_entry.as_ref().filter(|(entry, _)| entries.contains(entry));
+        dom.text(id, wrong.map_or("", |(_, why)| why));
+        class(dom, id, true);
+    }
 }
 
-fn class(dom: &Dom, id: &str, is_wrong: bool) {
+const DETECTOR_ENTRIES: [Entry; 9] = [
+    Entry::Inner,
+    Entry::Outer,
+    Entry::Width,
+    Entry::Height,
+    Entry::CentreX,
+    Entry::CentreY,
+    Entry::Turn,
+    Entry::Span,
+    Entry::Corners,
+];
+
+/// The scales' fields, in their usual units, and where each comes from.
+fn draw_scales(dom: &Dom, app: &App) {
+    let measures = app.measures();
+    let alpha = app.state.scales.alpha_mrad.or_else(|| Some(measures.mrad_per_px? * app.state.disc?.radius));
+    let mut wrong = None;
+    for (id, entry, scale) in [
+        ("scale-step", Entry::Step, measures.step_nm),
+        ("scale-angle", Entry::MradPerPx, measures.mrad_per_px),
+        ("scale-alpha", Entry::Alpha, alpha),
+        ("scale-energy", Entry::Energy, measures.energy_ev.map(|ev| ev / 1e3)),
+    ] {
+        field(dom, app, id, entry, &scale.map(value).unwrap_or_default());
+        wrong = wrong.or(app.wrong_entry.as_ref().filter(|(other, _)| *other == entry).map(|(_, why)| why.clone()));
+    }
+    class(dom, "scale-why", wrong.is_some());
+    dom.text("scale-why", &wrong.unwrap_or_else(|| app.calibration_words()));
+}
+
+pub(super) fn class(dom: &Dom, id: &str, is_wrong: bool) {
     if let Some(element) = dom.find(id) {
         dom.attribute(&element, id, "class", if is_wrong { "why wrong" } else { "why" });
     }
@@ -84,7 +127,7 @@ fn draw_choices(dom: &Dom, app: &App) {
 }
 
 /// The options of a menu, by number, and which one holds.
-fn pick<'a>(dom: &Dom, id: &str, names: impl Iterator<Item = &'a str>, chosen: usize) {
+pub(super) fn pick<'a>(dom: &Dom, id: &str, names: impl Iterator<Item = &'a str>, chosen: usize) {
     let option = |(place, name)| format!("<option value=\"{place}\">{}</option>", escaped(name));
     dom.html(id, &names.enumerate().map(option).collect::<String>());
     dom.value(id, &chosen.to_string());
@@ -105,8 +148,26 @@ fn draw_fields(dom: &Dom, app: &App) {
     };
     let (width, height) = match shape {
         Some(DetectorShape::Rect { width, height, .. }) => (Some(*width), Some(*height)),
+        Some(DetectorShape::Ellipse { half_rows, half_cols, .. }) => (Some(2.0 * half_cols), Some(2.0 * half_rows)),
         _ => (None, None),
     };
+    let (turn, span) = match shape {
+        Some(DetectorShape::Ellipse { angle, .. }) => (Some(*angle), None),
+        Some(DetectorShape::Wedge { from, to, .. }) => (Some(*from), Some((to - from).rem_euclid(360.0))),
+        _ => (None, None),
+    };
+    for (id, entry, angle) in [("turn", Entry::Turn, turn), ("span", Entry::Span, span)] {
+        dom.show(&format!("f-{id}"), angle.is_some());
+        field(dom, app, id, entry, &angle.map(degrees).unwrap_or_default());
+    }
+    let corners = match shape {
+        Some(DetectorShape::Polygon { points }) => {
+            Some(points.iter().map(|[row, col]| format!("{col:.1}, {row:.1}")).collect::<Vec<_>>().join("; "))
+        }
+        _ => None,
+    };
+    dom.show("f-corners", corners.is_some());
+    field(dom, app, "corners", Entry::Corners, &corners.unwrap_or_default());
     for (id, place, entry, px) in [
         ("inner", "f-inner", Entry::Inner, inner),
         ("outer", "f-outer", Entry::Outer, outer),
@@ -125,24 +186,21 @@ fn draw_fields(dom: &Dom, app: &App) {
     if let Some(element) = dom.find("invert") {
         dom.attribute(&element, "invert", "aria-pressed", if inverted { "true" } else { "false" });
     }
-    let chosen = match shape {
-        Some(DetectorShape::Disc { .. }) => "shape-disc",
-        Some(DetectorShape::Annulus { .. }) => "shape-annulus",
-        Some(DetectorShape::Rect { .. }) => "shape-rect",
-        _ => "",
-    };
-    for id in ["shape-disc", "shape-annulus", "shape-rect"] {
-        if let Some(element) = dom.find(id) {
-            dom.attribute(&element, id, "aria-checked", if id == chosen { "true" } else { "false" });
+    let chosen = shape.and_then(kind);
+    for (place, (name, _)) in SHAPES.iter().enumerate() {
+        let id = format!("shape-{name}");
+        if let Some(element) = dom.find(&id) {
+            let is_chosen = chosen == Some(place);
+            dom.attribute(&element, &id, "aria-checked", if is_chosen { "true" } else { "false" });
             // The group is one stop of the Tab key.
-            let is_stop = id == chosen || chosen.is_empty() && id == "shape-disc";
-            dom.attribute(&element, id, "tabindex", if is_stop { "0" } else { "-1" });
+            let is_stop = is_chosen || chosen.is_none() && place == 1;
+            dom.attribute(&element, &id, "tabindex", if is_stop { "0" } else { "-1" });
         }
     }
 }
 
 /// A field keeps a wrong entry, marked.
-fn field(dom: &Dom, app: &App, id: &str, entry: Entry, value: &str) {
+pub(super) fn field(dom: &Dom, app: &App, id: &str, entry: Entry, value: &str) {
     let is_wrong = app.wrong_entry.as_ref().is_some_and(|(wrong, _)| *wrong == entry);
     if let Some(element) = dom.find(id) {
         dom.attribute(&element, id, "aria-invalid", if is_wrong { "true" } else { "false" });
@@ -152,7 +210,7 @@ fn field(dom: &Dom, app: &App, id: &str, entry: Entry, value: &str) {
     }
 }
 
-fn rows(rows: &[Row]) -> String {
+pub(super) fn rows(rows: &[Row]) -> String {
     rows.iter()
         .map(|row| {
             let class = match row.tone {
@@ -222,6 +280,11 @@ fn card(error: &Error, kind: &str, actions: &[(&str, Command)], place: Option<us
         escaped(&error.what)
     );
     html += &body(error);
+    html += &format!(
+        "<p><button type=\"button\" class=\"text\" data-do=\"why {}\" aria-label=\"Why? Help on: {}\">Why?</button></p>",
+        notices::help(error),
+        escaped(&error.what)
+    );
     if !actions.is_empty() {
         let button = |(name, command): &(&str, Command)| {
             command

@@ -123,6 +123,64 @@ impl Browser {
         Ok(())
     }
 
+    /// Presses a key as a user does. `modifiers`: 1 Alt, 2 Ctrl, 4 Meta, 8 Shift.
+    pub async fn press(&mut self, key: &str, modifiers: u32) -> Result<()> {
+        let code = match key {
+            " " => "Space".to_owned(),
+            key if key.len() == 1 && key.chars().all(|c| c.is_ascii_digit()) => format!("Digit{key}"),
+            key if key.len() == 1 => format!("Key{}", key.to_uppercase()),
+            key => key.to_owned(),
+        };
+        let windows = match key {
+            "Tab" => 9,
+            "Enter" => 13,
+            "Escape" => 27,
+            "ArrowLeft" => 37,
+            "ArrowUp" => 38,
+            "ArrowRight" => 39,
+            "ArrowDown" => 40,
+            key => key.to_uppercase().bytes().next().map_or(0, u32::from),
+        };
+        let mut down = json!({"type": "rawKeyDown", "key": key, "code": code, "modifiers": modifiers, "windowsVirtualKeyCode": windows});
+        if (key.len() == 1 || key == "Enter") && modifiers & 2 == 0 {
+            down["type"] = json!("keyDown");
+            down["text"] = json!(if key == "Enter" { "\r" } else { key });
+        }
+        self.call("Input.dispatchKeyEvent", down).await?;
+        let up = json!({"type": "keyUp", "key": key, "code": code, "modifiers": modifiers, "windowsVirtualKeyCode": windows});
+        self.call("Input.dispatchKeyEvent", up).await?;
+        Ok(())
+    }
+
+    /// Types into what has the focus.
+    pub async fn type_text(&mut self, text: &str) -> Result<()> {
+        self.call("Input.insertText", json!({"text": text})).await?;
+        Ok(())
+    }
+
+    /// Presses the left button at the first point, moves along the others and lets go; CSS px of the window.
+    pub async fn drag(&mut self, points: &[[f64; 2]]) -> Result<()> {
+        let last = points.len().saturating_sub(1);
+        for (place, [x, y]) in points.iter().enumerate() {
+            let kind = if place == 0 { "mousePressed" } else { "mouseMoved" };
+            let event = json!({"type": kind, "x": x, "y": y, "button": "left", "buttons": 1, "clickCount": 1});
+            self.call("Input.dispatchMouseEvent", event).await?;
+            if place == last {
+                let event =
+                    json!({"type": "mouseReleased", "x": x, "y": y, "button": "left", "buttons": 0, "clickCount": 1});
+                self.call("Input.dispatchMouseEvent", event).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Files that the page saves go to this folder.
+    pub async fn save_into(&mut self, folder: &Path) -> Result<()> {
+        let arguments = json!({"behavior": "allow", "downloadPath": folder, "eventsEnabled": false});
+        self.call("Browser.setDownloadBehavior", arguments).await?;
+        Ok(())
+    }
+
     /// What the system prefers from now on: "dark" or "light".
     pub async fn prefer(&mut self, theme: &str) -> Result<()> {
         let scheme = json!({"features": [{"name": "prefers-color-scheme", "value": theme}]});

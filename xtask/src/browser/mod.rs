@@ -9,6 +9,8 @@ mod choices;
 mod loading;
 mod measuring;
 mod screens;
+mod viewer;
+mod walk;
 
 use std::{
     path::Path,
@@ -67,7 +69,8 @@ struct Bench<'a> {
 }
 
 /// Runs all browser tests against `dist/` and the page of the twin tests.
-pub fn run(chrome: &Path, python: &Path) -> Result<Tally> {
+/// `only` names the one part that is run.
+pub fn run(chrome: &Path, python: &Path, only: Option<&str>) -> Result<Tally> {
     tokio::runtime::Runtime::new()?.block_on(async {
         let url = serve::serve(&paths::dist(), &[], 0).await?.url;
         let twins_url = serve::serve(&page::twins_folder(), &[], 0).await?.url;
@@ -83,6 +86,11 @@ pub fn run(chrome: &Path, python: &Path) -> Result<Tally> {
             tally: Tally::default(),
         };
         let start = Instant::now();
+        if let Some(only) = only {
+            bench.one(only).await;
+            tally.add(&bench.tally);
+            return Ok(tally);
+        }
         bench.headless().await;
         say(&format!("headless Chrome took {} s", start.elapsed().as_secs()));
         tally.add(&bench.tally);
@@ -119,8 +127,24 @@ impl Bench<'_> {
         self.finish("choices", choices);
         let loading = self.loading().await;
         self.finish("loading", loading);
+        let viewer = self.viewer().await;
+        self.finish("the viewer", viewer);
+        let walk = self.walk().await;
+        self.finish("accessibility", walk);
         let shots = self.screenshots().await;
         self.finish("screenshots", shots);
+    }
+
+    /// One part by its name.
+    async fn one(&mut self, name: &str) {
+        let outcome = match name {
+            "viewer" => self.viewer().await,
+            "accessibility" => self.walk().await,
+            "choices" => self.choices().await,
+            "screenshots" => self.screenshots().await,
+            other => Err(anyhow::anyhow!("there is no part {other}")),
+        };
+        self.finish(name, outcome);
     }
 
     async fn headed(&mut self) {

@@ -8,13 +8,13 @@ use super::{Bench, FILE_INPUT, cdp::Browser};
 use crate::{paths, test::data};
 
 /// The window sizes in which the page must look right, CSS pixels.
-const SIZES: [(u32, u32); 2] = [(1280, 720), (2560, 1440)];
+const SIZES: [(u32, u32); 3] = [(1280, 720), (2560, 1440), (390, 844)];
 
 /// A small file is read and shown by then.
 const SETTLED: std::time::Duration = std::time::Duration::from_millis(1500);
 
 impl Bench<'_> {
-    /// The empty page, the demo set, the chooser and a set with all choices, dark and light, in every size.
+    /// The empty page, the demo set and its phase, the chooser and a set with all choices, dark and light, in every size.
     pub async fn screenshots(&mut self) -> Result<()> {
         let folder = paths::target().join("screenshots");
         std::fs::create_dir_all(&folder)?;
@@ -26,6 +26,9 @@ impl Bench<'_> {
             let open = "window.__planescope.openDemo().then(() => null)";
             self.limited("the demo set", async |browser| browser.evaluate(open).await).await?;
             self.limited("screenshots", async |browser| shots(browser, &folder, "demo", theme).await).await?;
+            let com = "window.__planescope.set({ product: 'phase', analysis: 'fft' })";
+            self.limited("the phase", async |browser| browser.evaluate(com).await).await?;
+            self.limited("screenshots", async |browser| shots(browser, &folder, "phase", theme).await).await?;
             for (state, file) in [("choice", "several.h5"), ("axes", "matlab_4d.mat")] {
                 let file = [data::axes_folder().join(file)];
                 self.limited("files", async |browser| browser.choose_files(FILE_INPUT, &file).await).await?;

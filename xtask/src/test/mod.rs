@@ -26,6 +26,9 @@ pub struct Options {
     /// Test the pages as they were built last
     #[arg(long)]
     no_build: bool,
+    /// Of the browser tests only this one, headless: viewer, accessibility, choices or screenshots
+    #[arg(long)]
+    only: Option<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -57,7 +60,7 @@ pub fn run(options: &Options) -> Result<ExitCode> {
             page::build_twins()?;
         }
         say(&format!("the page is built after {}", seconds(start.elapsed())));
-        tally.add(&browser::run(&chrome, &python)?);
+        tally.add(&browser::run(&chrome, &python, options.only.as_deref())?);
     }
     say(&format!("all done after {}", seconds(start.elapsed())));
     println!("{}", tally.in_one_line());

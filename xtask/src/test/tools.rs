@@ -76,6 +76,27 @@ pub fn python() -> Result<PathBuf> {
     Ok(python)
 }
 
+/// The source of axe-core, installed from its lock file by npm where it is not there yet.
+pub fn axe() -> Result<String> {
+    let folder = paths::target().join("axe");
+    let source = folder.join("node_modules/axe-core/axe.min.js");
+    if !source.is_file() {
+        let lock = paths::root().join("xtask/axe");
+        if !runs("npm", "--version") {
+            install("npm, to install axe-core", &["npm"])?;
+        }
+        std::fs::create_dir_all(&folder)?;
+        for name in ["package.json", "package-lock.json"] {
+            std::fs::copy(lock.join(name), folder.join(name))?;
+        }
+        say(&format!("installing axe-core from npm into {}", folder.display()));
+        let mut npm = Command::new("npm");
+        npm.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"]).current_dir(&folder);
+        check(&mut npm, "npm ci")?;
+    }
+    std::fs::read_to_string(&source).with_context(|| source.display().to_string())
+}
+
 /// An X server without a screen, for a headed Chrome.
 pub struct Display {
     process: Child,

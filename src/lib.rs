@@ -24,6 +24,7 @@
 //! - [`products`]: detectors, presets, disc finding, centre of mass.
 //! - [`display`]: value range, histogram, colour maps, scale bar, numbers as text.
 //! - `load`: one load: walk, read, upload and decode, overlapped; its knobs and its profile.
+//! - [`kept`]: copies of sets in the browser's own storage, made on request.
 //! - `session`: the open set, and the one way to open another.
 //! - `app`, `view`, `probe`: state, what is seen of it, and the hooks for automation.
 //! - `page`: puts them together when the page starts.
@@ -41,6 +42,7 @@ pub mod filter;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 pub mod hdf5;
+pub mod kept;
 pub mod plan;
 pub mod products;
 pub mod shape;

@@ -13,6 +13,7 @@ use crate::{
 
 pub mod camera;
 pub mod command;
+mod copies;
 pub mod detector;
 pub mod entry;
 pub mod event;
@@ -42,6 +43,7 @@ use user::Hold;
 pub struct App {
     pub state: ViewState,
     pub computer: Computer,
+    pub copies: event::Copies,
     pub set: Option<OpenSet>,
     /// How many files are being looked at for what they mean.
     pub opening: Option<u32>,

@@ -2,6 +2,7 @@
 //!
 //! Structure and words that never change are in `index.html`; everything here fills its places by id.
 
+mod copies;
 mod datasets;
 mod dom;
 mod files;

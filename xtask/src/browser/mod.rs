@@ -6,6 +6,7 @@
 mod cases;
 pub mod cdp;
 mod choices;
+mod keeping;
 mod loading;
 mod measuring;
 mod screens;
@@ -117,6 +118,8 @@ impl Bench<'_> {
         self.finish("choices", choices);
         let loading = self.loading().await;
         self.finish("loading", loading);
+        let keeping = self.keeping().await;
+        self.finish("copies", keeping);
         let shots = self.screenshots().await;
         self.finish("screenshots", shots);
     }

@@ -71,7 +71,8 @@ impl Storage {
     /// `no_storage` when it does not say.
     pub async fn free(&self) -> Result<u64> {
         let estimate = async {
-            let estimate: StorageEstimate = promised(self.manager.estimate()?).await?;
+            // A plain object, of no class.
+            let estimate: StorageEstimate = JsFuture::from(self.manager.estimate()?).await?.unchecked_into();
             Ok(estimate.get_quota().unwrap_or(0.0) - estimate.get_usage().unwrap_or(0.0))
         };
         // A negative number becomes 0.

@@ -49,7 +49,11 @@ impl Bench<'_> {
         self.open_page().await?;
         self.open_once(&seed.files()?).await?;
         let card = self.script("the card", CARD).await?;
-        self.compare("copies: a set may be kept, none is", &json!([card["keep"], card["clear"]]), &json!([true, false]));
+        self.compare(
+            "copies: a set may be kept, none is",
+            &json!([card["keep"], card["clear"]]),
+            &json!([true, false]),
+        );
         let kept = self.script("the button that keeps", &clicked("keep", 1)).await?;
         self.compare("copies: a click keeps the set", &kept, &json!(1));
 
@@ -61,7 +65,11 @@ impl Bench<'_> {
         self.compare("copies: nothing is missing of a copy", &opened["framesMissing"], &json!(0));
         let card = self.script("the card", CARD).await?;
         let told = card["words"].as_str().is_some_and(|words| words.contains("This set is kept"));
-        self.compare("copies: it is told that a set is kept", &json!([told, card["keep"], card["clear"]]), &json!([true, false, true]));
+        self.compare(
+            "copies: it is told that a set is kept",
+            &json!([told, card["keep"], card["clear"]]),
+            &json!([true, false, true]),
+        );
         let from = self.script("changed files", REMADE).await?;
         let expected_from = json!(["opfs", "file", "file", "file", "opfs"]);
         self.compare("copies: none is read when content, time or size have changed", &from, &expected_from);

@@ -25,6 +25,7 @@
 //! - [`display`]: value range, histogram, colour maps, scale bar, numbers as text.
 //! - [`export`]: pictures, numbers, sessions and scripts as files.
 //! - `load`: one load: walk, read, upload and decode, overlapped; its knobs and its profile.
+//! - [`kept`]: copies of sets in the browser's own storage, made on request.
 //! - `session`: the open set, and the one way to open another.
 //! - `app`, `view`, `probe`: state, what is seen of it, and the hooks for automation.
 //! - `page`: puts them together when the page starts.
@@ -43,6 +44,7 @@ pub mod filter;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 pub mod hdf5;
+pub mod kept;
 pub mod plan;
 pub mod products;
 pub mod shape;

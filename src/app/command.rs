@@ -42,6 +42,10 @@ pub enum Command {
     OpenDemo,
     Cancel,
     UseCpu,
+    /// Keeps a copy of the set in the browser.
+    Keep,
+    /// Removes all copies from the browser.
+    ClearCopies,
     /// Set n of those that were dropped together.
     Choose(u32),
     Product(Product),
@@ -172,6 +176,8 @@ impl Command {
             "open-demo" => Self::OpenDemo,
             "cancel" => Self::Cancel,
             "use-cpu" => Self::UseCpu,
+            "keep" => Self::Keep,
+            "clear-copies" => Self::ClearCopies,
             "choose" => Self::Choose(number()?),
             "product" => Self::Product(*Product::ALL.get(number()? as usize)?),
             "shape" => Self::Shape(number()?),

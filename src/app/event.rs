@@ -18,6 +18,8 @@ pub enum Event {
     // ---- the loader ----
     /// The adapter is known.
     Computer(Computer),
+    /// What is kept in the browser's storage.
+    Copies(Copies),
     /// Files were handed over; their metadata is being read.
     Opening {
         files: u32,
@@ -123,6 +125,30 @@ pub enum Event {
     },
 }
 
+/// Copies of sets in the browser's storage.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Copies {
+    /// Not known yet.
+    #[default]
+    Unknown,
+    /// There cannot be any, in words.
+    None(String),
+    /// So many, of so many bytes; what is with the open set.
+    Some { sets: u32, bytes: u64, open: OpenCopy },
+    /// One is being made: bytes done, and of all.
+    Making(u64, u64),
+}
+
+/// Whether there is a copy of the open set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OpenCopy {
+    /// Nothing is open, or it cannot be kept.
+    None,
+    /// One of so many bytes can be made.
+    May(u64),
+    Kept,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Button {
     /// Left button, pen or finger.
@@ -189,6 +215,10 @@ pub enum Effect {
     Cancel,
     OpenDemo,
     UseCpu,
+    /// A copy of the set is to be kept in the browser.
+    Keep,
+    /// All copies are to be removed.
+    ClearCopies,
     Choose(u32),
     /// The scan shape was changed; the loader may note it.
     ScanShape(crate::shape::Scan),

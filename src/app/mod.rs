@@ -19,6 +19,7 @@ use crate::{
 
 pub mod camera;
 pub mod command;
+mod copies;
 pub mod deflection;
 pub mod detector;
 pub mod entry;
@@ -54,6 +55,7 @@ use user::Hold;
 pub struct App {
     pub state: ViewState,
     pub computer: Computer,
+    pub copies: event::Copies,
     pub set: Option<OpenSet>,
     /// How many files are being looked at for what they mean.
     pub opening: Option<u32>,

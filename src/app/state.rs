@@ -305,7 +305,6 @@ fn half() -> f64 {
     0.5
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
 fn is_half(gamma: &f64) -> bool {
     *gamma == 0.5
 }

@@ -33,8 +33,10 @@ impl App {
     pub(super) fn take(&mut self, event: Event, effects: &mut Vec<Effect>) {
         match event {
             Event::Computer(computer) => self.computer = computer,
+            Event::Copies(copies) => self.copies = copies,
             Event::Opening { files } => {
                 self.opening = Some(files);
+                self.forget_open_copy();
                 (self.refusal, self.choice, self.contents) = (None, Vec::new(), None);
                 self.messages.clear();
                 // A sheet tells of the files before.

@@ -116,6 +116,8 @@ impl App {
         match command {
             Command::OpenDemo => effects.push(Effect::OpenDemo),
             Command::UseCpu => effects.push(Effect::UseCpu),
+            Command::Keep => effects.push(Effect::Keep),
+            Command::ClearCopies => effects.push(Effect::ClearCopies),
             Command::Cancel => effects.push(Effect::Cancel),
             Command::Choose(place) => effects.push(Effect::Choose(place)),
             Command::Hide(message) if (message as usize) < self.messages.len() => {

@@ -206,7 +206,8 @@ mod tests {
     fn directions_differ_in_hue_and_hardly_in_lightness_and_nothing_is_black() {
         let wheel = Wheel::new();
         assert_eq!(wheel.at(1.0, 0.0), [0, 0, 0, 255]);
-        let all: Vec<[u8; 4]> = (0..12).map(|hour| wheel.at(f64::from(hour) * 0.5236, 1.0)).collect();
+        let all: Vec<[u8; 4]> =
+            (0..12).map(|hour| wheel.at(f64::from(hour) * std::f64::consts::FRAC_PI_6, 1.0)).collect();
         let (least, most) = all.iter().fold((255.0f64, 0.0f64), |(a, b), c| (a.min(light(*c)), b.max(light(*c))));
         assert!(most - least < 40.0, "{least} to {most}");
         assert!(all.iter().enumerate().all(|(at, colour)| !all[..at].contains(colour)));

@@ -33,6 +33,7 @@ use crate::{
 
 mod clock;
 mod compressed;
+mod copies;
 mod decoded;
 mod gate;
 mod job;
@@ -141,7 +142,7 @@ impl Loader {
         *self.tuning.borrow_mut() = tuning;
     }
 
-    /// Opens `files`. Everything that happens goes to `sink`, in order; the last event is `Finished`, or
+    /// Opens `files`; those of a copy (`kind`) after [`Loader::holds`] found it whole. Everything that happens goes to `sink`, in order; the last event is `Finished`, or
     /// `Choice` when there are several sets. `options` are what the user has chosen of the files; `started_ms` is when
     /// they were handed over.
     pub async fn open(
@@ -156,7 +157,10 @@ impl Loader {
         let job = self.begin(path, options, kind, files.len() as u32, started_ms, sink);
         (job.sink)(Event::Walking { files: files.len() as u32 });
         let pool = self.pool.borrow().clone();
-        pool.hand_over(&files);
+        // Those of a copy were handed over when it was looked at.
+        if kind != SourceKind::Opfs {
+            pool.hand_over(&files);
+        }
         let is_outlined = path == Path::Gpu && self.context.is_some();
         let task = Task::Walk { options: job.options.clone(), is_outlined };
         let walked = pool.run(task, Rc::new(|_| ())).await;
@@ -244,6 +248,16 @@ impl Loader {
         self.pool.borrow().cancel();
     }
 
+    /// The load under way is no longer wanted: nothing more is heard of it. Whether the next one is stopped.
+    pub fn supersede(&self) -> Rc<Cell<bool>> {
+        self.generation.set(self.generation.get() + 1);
+        self.offered.take();
+        self.variants.clear();
+        let is_stopped = Rc::default();
+        self.is_stopped.replace(Rc::clone(&is_stopped)).set(true);
+        is_stopped
+    }
+
     fn begin(
         &self,
         path: Path,
@@ -253,11 +267,7 @@ impl Loader {
         started_ms: f64,
         sink: Rc<dyn Fn(Event)>,
     ) -> Job {
-        self.generation.set(self.generation.get() + 1);
-        self.offered.take();
-        self.variants.clear();
-        let is_stopped = Rc::default();
-        self.is_stopped.replace(Rc::clone(&is_stopped)).set(true);
+        let is_stopped = self.supersede();
         let tuning = self.tuning();
         let mut profile = LoadProfile {
             source_kind: kind,

@@ -37,6 +37,9 @@ pub struct Hooks {
 pub trait View {
     fn state(&self) -> serde_json::Value;
 
+    /// Copies were made or removed.
+    fn look_at_copies(&self);
+
     /// # Errors
     /// What is not understood.
     fn set_state(&self, state: serde_json::Value) -> Result<()>;
@@ -166,6 +169,40 @@ impl Hooks {
     #[wasm_bindgen(js_name = openDemo)]
     pub fn open_demo(&self) -> Promise {
         self.opening(async move |session| session.open_urls(&demo_files(), SourceKind::Demo).await)
+    }
+
+    /// Keeps a copy of the open set's files in the browser's storage; resolves with true.
+    pub fn keep(&self) -> Promise {
+        let (session, view) = (self.session.clone(), self.view.clone());
+        promise(async move {
+            let kept = session.keep(&|_, _| ()).await;
+            view.look_at_copies();
+            kept.map(|()| JsValue::TRUE)
+        })
+    }
+
+    /// `{sets, bytes, isKept}`: what is kept in this browser, and whether the open set is.
+    pub fn copies(&self) -> Promise {
+        let session = self.session.clone();
+        promise(async move {
+            let copies = session.copies().await?;
+            Ok(object(&[
+                ("sets", copies.sets.into()),
+                ("bytes", (copies.bytes as f64).into()),
+                ("isKept", copies.is_kept.into()),
+            ]))
+        })
+    }
+
+    /// Removes all copies from the browser's storage.
+    #[wasm_bindgen(js_name = clearCopies)]
+    pub fn clear_copies(&self) -> Promise {
+        let (session, view) = (self.session.clone(), self.view.clone());
+        promise(async move {
+            let cleared = session.clear_copies().await;
+            view.look_at_copies();
+            cleared.map(|()| JsValue::TRUE)
+        })
     }
 
     /// All groups and datasets of the files, as they are stored, with why a dataset cannot be shown.

@@ -25,6 +25,11 @@ pub enum Task {
     /// Read the metadata of all files: what acquisitions are they, with what the user has chosen?
     /// The chunks of large datasets are left to [`Task::Read`] where `is_outlined`.
     Walk { options: Options, is_outlined: bool },
+    /// Tell one content of the files from another; of a copy, that of the files it was made of.
+    Probe,
+    /// Copy bytes `offset .. offset + len_bytes` of picked file `picked` into the file of its name in a folder of the
+    /// browser's storage.
+    Copy { picked: u32, folder: String, offset: u64, len_bytes: u64 },
     /// List all groups and datasets of all files.
     List,
     /// Read one slice of picked file `picked`, in pieces of at most `piece_bytes` (a multiple of 4), and find the
@@ -61,6 +66,9 @@ pub enum Outcome {
     Walked(Opened),
     Listed(Vec<Contents>),
     Read(Located),
+    /// A probe of each file.
+    Probed(Vec<String>),
+    Copied,
     /// Frames of the piece without valid pixels: failed ones with their fault, and missing ones.
     Decoded {
         failed: Vec<FrameFault>,

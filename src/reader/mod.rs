@@ -6,12 +6,14 @@
 //! its job fails with a message and another worker takes its place.
 
 pub use codec::Ported;
+pub use copy::{FOLDER, uncopied};
 pub use message::{Answer, Outcome, Request, Task};
 pub use pool::{Done, Piece, Pool, cancelled};
 pub use worker::Reader;
 
 mod buffers;
 mod codec;
+mod copy;
 mod leaves;
 mod message;
 mod pool;

@@ -10,12 +10,15 @@ use web_sys::{
 
 use crate::{
     Result,
-    source::{Picked, range_header, unreadable},
+    source::{Kept, Picked, range_header, unreadable},
 };
 
-/// A byte stream that fills buffers it is given (BYOB), so that nothing is allocated per piece.
-pub struct Stream {
-    reader: ReadableStreamByobReader,
+/// A byte stream that fills buffers it is given, so that nothing is allocated per piece.
+pub enum Stream {
+    /// BYOB.
+    File(ReadableStreamByobReader),
+    /// A file of a copy, and the next byte.
+    Kept(Kept, u64),
 }
 
 impl Stream {
@@ -23,21 +26,30 @@ impl Stream {
         let name = file.name();
         let stream = match file {
             Picked::File(_) => file.slice(offset, len_bytes).map(|blob| blob.stream()),
+            Picked::Kept(kept) => return Ok(Self::Kept(kept.clone(), offset)),
             Picked::Url { url, .. } => {
                 fetch(url, offset, len_bytes).await.map_err(|cause| unreadable(&name, &cause))?
             }
         };
         let stream = stream.ok_or_else(|| unreadable(&name, &"no byte stream".into()))?;
         let reader = ReadableStreamByobReader::new(&stream).map_err(|cause| unreadable(&name, &cause))?;
-        Ok(Self { reader })
+        Ok(Self::File(reader))
     }
 
     /// Fills the first `len` bytes of `buffer`; the buffer that comes back is the same memory.
     pub async fn fill(&mut self, mut buffer: ArrayBuffer, len: u32) -> Result<ArrayBuffer, JsValue> {
+        let reader = match self {
+            Self::File(reader) => reader,
+            Self::Kept(kept, offset) => {
+                kept.access()?.read(*offset, &Uint8Array::new_with_byte_offset_and_length(&buffer, 0, len))?;
+                *offset += u64::from(len);
+                return Ok(buffer);
+            }
+        };
         let mut filled = 0;
         while filled < len {
             let view = Uint8Array::new_with_byte_offset_and_length(&buffer, filled, len - filled);
-            let read = JsFuture::from(self.reader.read_with_array_buffer_view(&view)).await?;
+            let read = JsFuture::from(reader.read_with_array_buffer_view(&view)).await?;
             let read: ReadableStreamReadResult = read.unchecked_into();
             let view: Uint8Array =
                 read.get_value().dyn_into().map_err(|_| JsValue::from_str("the file ended early"))?;
@@ -53,8 +65,9 @@ impl Stream {
 
 impl Drop for Stream {
     fn drop(&mut self) {
+        let Self::File(reader) = self else { return };
         // A stream that was read to its end, or that failed, is closed already.
-        let cancelled = self.reader.cancel();
+        let cancelled = reader.cancel();
         wasm_bindgen_futures::spawn_local(async move { drop(JsFuture::from(cancelled).await) });
     }
 }

@@ -15,6 +15,7 @@ use super::{
     Answer, Outcome, Request, Task,
     buffers::Buffers,
     cancelled,
+    copy::{copy, uncopied},
     leaves::Leaves,
     port::{object, post, property},
     stream::Stream,
@@ -22,6 +23,7 @@ use super::{
 use crate::{
     Error, Kind, Result,
     acquisition::{self, Acquisition, DecodedFrames, Opened, Options, contents::contents},
+    kept::probe,
     plan::{Slice, locate},
     source::{ByteSource, Picked, PickedSource, unreadable},
 };
@@ -41,6 +43,8 @@ struct Desk {
     walked: RefCell<Option<Options>>,
     /// Jobs of this and of older generations are no longer wanted.
     forgotten: Cell<Option<u32>>,
+    /// How often files were handed over.
+    handed: Cell<u32>,
     buffers: Buffers,
 }
 
@@ -56,6 +60,7 @@ impl gloo_worker::Worker for Reader {
             sets: RefCell::default(),
             walked: RefCell::default(),
             forgotten: Cell::new(None),
+            handed: Cell::new(0),
             buffers: Buffers::default(),
         });
         report_panics(desk.clone());
@@ -107,19 +112,44 @@ impl Desk {
     }
 
     /// A message on the port: a buffer that comes back, new files, or a question whether we live.
-    fn hear(&self, message: &JsValue) {
+    fn hear(self: &Rc<Self>, message: &JsValue) {
         if let Some(buffer) = property(message, "buffer").and_then(|buffer| buffer.dyn_into::<ArrayBuffer>().ok()) {
             self.buffers.put_back(buffer);
         }
         if let Some(files) = property(message, "files") {
-            *self.files.borrow_mut() = Array::from(&files).iter().filter_map(|file| Picked::from_js(&file)).collect();
+            let files: Vec<Picked> = Array::from(&files).iter().filter_map(|file| Picked::from_js(&file)).collect();
             self.sets.borrow_mut().clear();
             self.walked.take();
+            // Those of a copy are closed, should they be opened again.
+            self.files.borrow_mut().clear();
+            self.handed.set(self.handed.get() + 1);
+            if files.iter().any(|file| matches!(file, Picked::Kept(_))) {
+                let (desk, generation) = (self.clone(), property(message, "generation"));
+                return wasm_bindgen_futures::spawn_local(async move { desk.open_copy(files, generation).await });
+            }
+            *self.files.borrow_mut() = files;
         }
         for key in ["generation", "ping"] {
             if let Some(value) = property(message, key) {
                 self.say(&object(&[(key, &value)]), &[]);
             }
+        }
+    }
+
+    /// Opens the files of a copy, then says that they are held, unless others were handed over meanwhile.
+    async fn open_copy(&self, files: Vec<Picked>, generation: Option<JsValue>) {
+        let handed = self.handed.get();
+        let mut opened = Vec::new();
+        for file in files {
+            opened.push(match file {
+                // What is gone is told when it is read: nothing is, as it is not open.
+                Picked::Kept(kept) => kept.clone().opened().await.unwrap_or(Picked::Kept(kept)),
+                other => other,
+            });
+        }
+        if handed == self.handed.get() {
+            *self.files.borrow_mut() = opened;
+            self.say(&object(&[("generation", &generation.unwrap_or(JsValue::UNDEFINED))]), &[]);
         }
     }
 
@@ -129,6 +159,20 @@ impl Desk {
             Task::Walk { options, is_outlined } => {
                 let opened = self.walk(options, is_outlined);
                 Ok((Outcome::Walked(opened), 0.0, now_ms() - started))
+            }
+            Task::Probe => {
+                let files = self.files.borrow().clone();
+                let original = |file: Picked| match file {
+                    Picked::Kept(kept) => Picked::File(kept.original),
+                    other => other,
+                };
+                let probes = files.into_iter().map(|file| probe(&PickedSource::new(original(file))));
+                Ok((Outcome::Probed(probes.collect::<Result<_>>()?), 0.0, now_ms() - started))
+            }
+            Task::Copy { picked, folder, offset, len_bytes } => {
+                let file = self.file(picked)?;
+                copy(&file, &folder, offset, len_bytes).await.map_err(|cause| uncopied(&file.name(), &cause))?;
+                Ok((Outcome::Copied, 0.0, now_ms() - started))
             }
             Task::List => {
                 let sources = self.sources();

@@ -6,12 +6,16 @@ use std::{
 };
 
 use futures_channel::oneshot;
-use futures_util::future::select;
+use futures_util::{
+    future::{join, select},
+    lock::Mutex,
+};
 use gloo_timers::future::TimeoutFuture;
 use wasm_bindgen::JsCast;
 use wasm_bindgen_futures::spawn_local;
 use web_sys::File;
 
+pub use copies::Copies;
 pub use remote::demo_files;
 
 use crate::{
@@ -19,12 +23,14 @@ use crate::{
     acquisition::{Acquisition, Options, ScanFrom, contents::Contents},
     engine::{Engine, FrameState, PixelSet},
     gpu::Context,
+    kept::Storage,
     load::{Event, LoadProfile, Loader, Path, SourceKind, Tuning, now_ms},
     products::Flip,
     shape::Scan,
     source::Picked,
 };
 
+mod copies;
 mod remote;
 
 /// A set on show: what it is, its frames, and the pixels that count.
@@ -60,6 +66,9 @@ pub struct Session {
     /// Who hears of finished profiles.
     watchers: RefCell<Vec<Listener<LoadProfile>>>,
     errors: RefCell<Vec<String>>,
+    /// Copies in the browser's storage, or why there cannot be any.
+    storage: Mutex<Result<Storage>>,
+    is_keeping: Cell<bool>,
 }
 
 /// The first presented image that covers enough of the scan.
@@ -80,7 +89,8 @@ pub type Ended = Result<Rc<LoadProfile>>;
 impl Session {
     /// Asks for the adapter and starts the readers.
     pub async fn start(tuning: Tuning) -> Rc<Self> {
-        let (context, no_gpu) = match Context::new().await {
+        let (context, storage) = join(Context::new(), Storage::open()).await;
+        let (context, no_gpu) = match context {
             Ok(context) => (Some(Rc::new(context)), None),
             Err(error) => (None, Some(error)),
         };
@@ -98,6 +108,8 @@ impl Session {
             first_image: RefCell::default(),
             watchers: RefCell::default(),
             errors: RefCell::default(),
+            storage: Mutex::new(storage),
+            is_keeping: Cell::default(),
         });
         let prepared = session.clone();
         spawn_local(async move { prepared.loader.prepare().await });
@@ -171,6 +183,12 @@ impl Session {
         let (sender, ended) = oneshot::channel();
         // Whoever waits for the load before learns that it was replaced.
         *self.waiting.borrow_mut() = vec![sender];
+        self.loader.supersede();
+        let (files, kind) = match self.recall(&files).await {
+            _ if self.started_ms.get() != started_ms => return Err(replaced()),
+            Some(copy) => (copy, SourceKind::Opfs),
+            None => (files, kind),
+        };
         let session = Rc::downgrade(self);
         let sink = Rc::new(move |event: Event| {
             if let Some(session) = session.upgrade() {
@@ -178,7 +196,7 @@ impl Session {
             }
         });
         self.loader.open(files, kind, self.path.get(), options, started_ms, sink).await;
-        ended.await.unwrap_or_else(|_| Err(Error::new(Kind::Io, "cancelled", "Another set was opened")))
+        ended.await.unwrap_or_else(|_| Err(replaced()))
     }
 
     /// Opens the set again with `more` files added.
@@ -346,6 +364,9 @@ impl Session {
         if started_ms != self.started_ms.get() {
             return;
         }
+        if profile.source_kind == SourceKind::Opfs {
+            self.note_use().await;
+        }
         let first_image_ms = self.first_image.borrow().at_ms;
         let profile = Rc::new(LoadProfile { first_image_ms, ..(*profile).clone() });
         *self.profile.borrow_mut() = Some(profile.clone());
@@ -357,6 +378,10 @@ impl Session {
             let _ = waiting.send(ended);
         }
     }
+}
+
+fn replaced() -> Error {
+    Error::new(Kind::Io, "cancelled", "Another set was opened")
 }
 
 fn no_files() -> Error {

@@ -79,6 +79,10 @@ pub use disk::Disk;
 #[cfg(not(target_arch = "wasm32"))]
 mod disk;
 #[cfg(target_arch = "wasm32")]
+pub use kept::{Access, Kept};
+#[cfg(target_arch = "wasm32")]
+mod kept;
+#[cfg(target_arch = "wasm32")]
 pub use picked::{Picked, PickedSource, range_header, unreadable};
 #[cfg(target_arch = "wasm32")]
 mod picked;

@@ -8,7 +8,7 @@ use js_sys::{ArrayBuffer, Uint8Array};
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{Blob, File, FileReaderSync, XmlHttpRequest, XmlHttpRequestResponseType};
 
-use super::{ByteSource, past_the_end, read_range};
+use super::{ByteSource, Kept, past_the_end, read_range};
 use crate::{Error, Kind, Result};
 
 /// A file as it can be handed to a worker.
@@ -16,6 +16,7 @@ use crate::{Error, Kind, Result};
 pub enum Picked {
     File(File),
     Url { url: String, name: String, len_bytes: u64 },
+    Kept(Kept),
 }
 
 impl Picked {
@@ -24,6 +25,7 @@ impl Picked {
         match self {
             Self::File(file) => file.name(),
             Self::Url { name, .. } => name.clone(),
+            Self::Kept(kept) => kept.name.clone(),
         }
     }
 
@@ -32,10 +34,12 @@ impl Picked {
             // Sizes of files are integers below 2^53.
             Self::File(file) => file.size() as u64,
             Self::Url { len_bytes, .. } => *len_bytes,
+            Self::Kept(kept) => kept.len_bytes,
         }
     }
 
-    /// For `postMessage`: a `File` is cloned by reference, a URL is `[url, name, len_bytes]`.
+    /// For `postMessage`: a `File` is cloned by reference, a URL is `[url, name, len_bytes]`, a file of a copy as
+    /// [`Kept::to_js`] has it.
     pub fn to_js(&self) -> JsValue {
         match self {
             Self::File(file) => file.into(),
@@ -43,6 +47,7 @@ impl Picked {
                 let parts: [JsValue; 3] = [url.into(), name.into(), (*len_bytes as f64).into()];
                 parts.iter().collect::<js_sys::Array>().into()
             }
+            Self::Kept(kept) => kept.to_js(),
         }
     }
 
@@ -51,6 +56,9 @@ impl Picked {
             return Some(Self::File(file.clone()));
         }
         let parts = value.dyn_ref::<js_sys::Array>()?;
+        if let Some(kept) = Kept::from_js(parts) {
+            return Some(Self::Kept(kept));
+        }
         let (url, name) = (parts.get(0).as_string()?, parts.get(1).as_string()?);
         Some(Self::Url { url, name, len_bytes: parts.get(2).as_f64()? as u64 })
     }
@@ -59,7 +67,7 @@ impl Picked {
     pub fn slice(&self, offset: u64, len_bytes: u64) -> Option<Blob> {
         match self {
             Self::File(file) => file.slice_with_f64_and_f64(offset as f64, (offset + len_bytes) as f64).ok(),
-            Self::Url { .. } => None,
+            Self::Url { .. } | Self::Kept(_) => None,
         }
     }
 }
@@ -142,6 +150,10 @@ impl PickedSource {
     }
 
     fn read(&self, offset: u64, buffer: &mut [u8]) -> Result<()> {
+        if let Picked::Kept(kept) = &self.picked {
+            let read = kept.access().and_then(|access| access.read_into(offset, buffer));
+            return read.map_err(|cause| unreadable(&self.name, &cause));
+        }
         let len_bytes = buffer.len() as u64;
         let bytes = self.bytes(offset, len_bytes).map_err(|cause| unreadable(&self.name, &cause))?;
         let bytes = Uint8Array::new(&bytes);
@@ -157,6 +169,11 @@ impl PickedSource {
             Picked::File(file) => {
                 let blob = file.slice_with_f64_and_f64(offset as f64, (offset + len_bytes) as f64)?;
                 FileReaderSync::new()?.read_as_array_buffer(&blob)
+            }
+            Picked::Kept(kept) => {
+                let bytes = Uint8Array::new_with_length(len_bytes as u32);
+                kept.access()?.read(offset, &bytes)?;
+                Ok(bytes.buffer().unchecked_into())
             }
             Picked::Url { url, .. } => {
                 let request = XmlHttpRequest::new()?;
@@ -189,6 +206,9 @@ impl ByteSource for PickedSource {
         }
         if buffer.is_empty() {
             return Ok(());
+        }
+        if matches!(self.picked, Picked::Kept(_)) {
+            return self.read(offset, buffer);
         }
         if offset + len_bytes <= HEAD_BYTES.min(self.len_bytes) {
             let start = offset as usize;

@@ -369,7 +369,8 @@ fn menus(shell: &Rc<Shell>, panel: Panel) -> Result<(), JsValue> {
             shell.send(Event::SetSmoothing(panel, chosen));
         }
     })?;
-    let switches: [(&str, fn(Panel, bool) -> Event); 2] = [("inverted", Event::InvertMap), ("locked", Event::Lock)];
+    type Switched = fn(Panel, bool) -> Event;
+    let switches: [(&str, Switched); 2] = [("inverted", Event::InvertMap), ("locked", Event::Lock)];
     for (name, event) in switches {
         let switch: HtmlInputElement = shell.by_id(&format!("{name}-{}", panel.id()))?;
         on(shell, &switch.clone(), "change", move |shell, _: web_sys::Event| {
@@ -408,7 +409,8 @@ fn choices(shell: &Rc<Shell>) -> Result<(), JsValue> {
             }
         })?;
     }
-    let switches: [(&str, fn(bool) -> Command); 3] =
+    type Chosen = fn(bool) -> Command;
+    let switches: [(&str, Chosen); 3] =
         [("exclude-hot", Command::ExcludeHot), ("com-transposed", Command::Transpose), ("com-arrows", Command::Arrows)];
     for (id, command) in switches {
         let switch: HtmlInputElement = shell.by_id(id)?;

@@ -11,7 +11,7 @@ use wasm_bindgen::{JsCast, JsValue, closure::Closure};
 use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::{Document, Element, HtmlElement, HtmlInputElement, ResizeObserver};
 
-use super::{Page, datasets, dom::Dom, files, input, save, sheets};
+use super::{Page, copies, datasets, dom::Dom, files, input, save, sheets};
 use crate::{
     Error, Kind, Result,
     app::{
@@ -111,6 +111,7 @@ pub fn start(session: Rc<Session>) -> Result<Rc<Shell>, JsValue> {
     files::listen(&shell)?;
     datasets::listen(&shell)?;
     super::loading::listen(&shell);
+    copies::listen(&shell);
     let hash = dom.window.location().hash().unwrap_or_default();
     if let Some(state) = ViewState::from_hash(&hash) {
         shell.send(Event::SetState(Box::new(state)));
@@ -314,6 +315,8 @@ impl Shell {
             Effect::Cancel => self.session.loader().cancel(),
             Effect::OpenDemo => files::open_demo(self),
             Effect::UseCpu => files::use_cpu(self),
+            Effect::Keep => copies::keep(self),
+            Effect::ClearCopies => copies::clear(self),
             Effect::Flip(flip) => self.session.set_flip(flip),
             Effect::Exclude(pixels) => self.session.exclude(pixels),
             Effect::List => {
@@ -501,6 +504,10 @@ pub struct Automation(pub Rc<Shell>);
 impl crate::probe::View for Automation {
     fn state(&self) -> serde_json::Value {
         serde_json::to_value(self.0.state()).unwrap_or_default()
+    }
+
+    fn look_at_copies(&self) {
+        copies::refresh(&self.0);
     }
 
     /// What is not named stays as it is.

@@ -23,6 +23,7 @@ use crate::{
 pub fn draw(dom: &Dom, app: &App) {
     dom.html("messages", &messages(app));
     dom.html("computer", &rows(&app.computer_rows()));
+    draw_copies(dom, app);
     match app.stage() {
         Stage::Opening => {
             let files = app.opening.unwrap_or(0);
@@ -38,6 +39,15 @@ pub fn draw(dom: &Dom, app: &App) {
         Stage::Reading | Stage::Set => draw_set(dom, app),
         Stage::Empty => {}
     }
+}
+
+fn draw_copies(dom: &Dom, app: &App) {
+    let (words, keep) = (app.copies_words(), app.keep_words());
+    dom.show("copies", !words.is_empty());
+    dom.text("copies-words", &words);
+    dom.show("keep", keep.is_some());
+    dom.text("keep", &keep.unwrap_or_default());
+    dom.show("clear-copies", app.has_copies());
 }
 
 fn draw_set(dom: &Dom, app: &App) {

@@ -188,6 +188,16 @@ impl Browser {
         Ok(())
     }
 
+    /// Lets an origin store so many bytes; as many as usual without a number.
+    pub async fn allow(&mut self, origin: &Value, bytes: Option<u64>) -> Result<()> {
+        let mut quota = json!({"origin": origin});
+        if let Some(bytes) = bytes {
+            quota["quotaSize"] = json!(bytes);
+        }
+        self.call("Storage.overrideQuotaForOrigin", quota).await?;
+        Ok(())
+    }
+
     /// A screenshot of a window of this size in CSS pixels, as PNG.
     pub async fn screenshot(&mut self, width: u32, height: u32) -> Result<Vec<u8>> {
         let size = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});

@@ -6,6 +6,7 @@
 mod cases;
 pub mod cdp;
 mod choices;
+mod keeping;
 mod loading;
 mod measuring;
 mod screens;
@@ -131,6 +132,8 @@ impl Bench<'_> {
         self.finish("the viewer", viewer);
         let walk = self.walk().await;
         self.finish("accessibility", walk);
+        let keeping = self.keeping().await;
+        self.finish("copies", keeping);
         let shots = self.screenshots().await;
         self.finish("screenshots", shots);
     }

@@ -4,6 +4,7 @@
 //! or a thread; [`Engine`] runs them in slices so that a page stays responsive.
 
 pub mod census;
+pub mod compare_words;
 pub mod decode;
 pub mod engine;
 pub mod frame_headers;

@@ -3,12 +3,14 @@
 //! waits or maps.
 
 pub mod census;
+pub mod compare_words;
 mod context;
 pub mod decode;
 mod desk;
 pub mod engine;
 pub mod frame_headers;
 pub mod hash_frames;
+pub mod instrument;
 pub mod lz4;
 pub mod measure_blocks;
 mod memory;
@@ -49,4 +51,5 @@ pub const PASSES: &[PassSpec] = &[
     census::SPEC,
     hash_frames::SPEC,
     pixels_to_planes::SPEC,
+    compare_words::SPEC,
 ];

@@ -98,13 +98,17 @@ impl Clock {
     /// # Errors
     /// As [`Clock::of`].
     pub fn check(&self) -> Result<(), Void> {
-        Void::unless(self.of == STEPS && 10 * self.distinct > 8 * self.of && self.lattice_ns < COARSE_NS, Clause::Clock, || {
-            format!(
-                "timestamps are rounded: {} of {} different amounts of work read differently, all multiples of {} ns; \
+        Void::unless(
+            self.of == STEPS && 10 * self.distinct > 8 * self.of && self.lattice_ns < COARSE_NS,
+            Clause::Clock,
+            || {
+                format!(
+                    "timestamps are rounded: {} of {} different amounts of work read differently, all multiples of {} ns; \
                  Chrome needs --disable-dawn-features=timestamp_quantization",
-                self.distinct, self.of, self.lattice_ns
-            )
-        })?;
+                    self.distinct, self.of, self.lattice_ns
+                )
+            },
+        )?;
         let last = self.ratios.last().copied().unwrap_or_default();
         Void::unless((3.0..5.0).contains(&last), Clause::Clock, || {
             format!("four times the work takes {last:.2} times as long: {:?} ms", self.linearity_ms)

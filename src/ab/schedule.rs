@@ -150,7 +150,8 @@ mod tests {
 
     #[test]
     fn the_floors_alone_make_the_spread() {
-        let series = series(Schedule::Interleaved.forward(1), vec![vec![10.0, 1.0, 10.1, 90.0, 10.0, 90.0, 10.0, 1.0, 10.0]]);
+        let series =
+            series(Schedule::Interleaved.forward(1), vec![vec![10.0, 1.0, 10.1, 90.0, 10.0, 90.0, 10.0, 1.0, 10.0]]);
         assert!((series.floor_spread().expect("one round") - 0.01).abs() < 1e-9);
     }
 

@@ -212,7 +212,9 @@ impl Session {
             let arm = self.arms.get(cold.arm).map_or("?", String::as_str);
             let is_new = self.cold[..i].iter().all(|other| other.unique != cold.unique);
             Void::unless(cold.found == cold.unique && is_new, Clause::Cold, || match is_new {
-                true => format!("{arm} was to write {}, but wrote {}: its constant is not live", cold.unique, cold.found),
+                true => {
+                    format!("{arm} was to write {}, but wrote {}: its constant is not live", cold.unique, cold.found)
+                }
                 false => format!("{arm} was compiled with the constant of another arm"),
             })?;
         }

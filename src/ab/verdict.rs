@@ -77,8 +77,9 @@ fn outcome(sessions: &[Session], at: usize) -> Result<Outcome, Void> {
     let (Some(effect), Some(ms), Some(baseline_ms)) = (median(&effects), median(&times), median(&baselines)) else {
         return Err(Void::new(Clause::Clock, format!("{name} has no times")));
     };
-    let verdict = verdict(&effects, band)
-        .ok_or_else(|| Void::new(Clause::Sign, format!("the effect of {name} changes its sign: {}", parts(&effects))))?;
+    let verdict = verdict(&effects, band).ok_or_else(|| {
+        Void::new(Clause::Sign, format!("the effect of {name} changes its sign: {}", parts(&effects)))
+    })?;
     Ok(Outcome { arm: name, baseline_ms, ms, effects, effect, band, verdict })
 }
 

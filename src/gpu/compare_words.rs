@@ -12,10 +12,7 @@ uniform! {
 
 pub const SPEC: PassSpec = PassSpec {
     name: "compare_words",
-    source: concat!(
-        include_str!("../../shaders/shared/grid.wgsl"),
-        include_str!("../../shaders/compare_words.wgsl"),
-    ),
+    source: concat!(include_str!("../../shaders/shared/grid.wgsl"), include_str!("../../shaders/compare_words.wgsl"),),
     workgroup: 64,
     bindings: &[Binding::Uniform, Binding::Read, Binding::Read, Binding::Write],
     uniform: Some(Span::UNIFORM),

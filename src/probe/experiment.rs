@@ -103,7 +103,8 @@ struct Voided {
 /// All files that the experiment names.
 async fn files(experiment: &Experiment) -> Result<Files, Void> {
     let all = experiment.buffers.iter().flat_map(|buffer| buffer.truth.iter().chain([&buffer.contents]));
-    let all = all.chain(experiment.arms.iter().flat_map(|arm| arm.contents.values())).chain(experiment.control.values());
+    let all =
+        all.chain(experiment.arms.iter().flat_map(|arm| arm.contents.values())).chain(experiment.control.values());
     let urls = all.filter_map(|contents| if let Contents::File { url, .. } = contents { Some(url) } else { None });
     let mut files = Files::new();
     for url in urls.collect::<BTreeSet<_>>() {

@@ -154,12 +154,7 @@ impl<'a> Instrument<'a> {
     }
 
     /// One submit: `lead` once without a time, then all slots.
-    async fn round(
-        &self,
-        lead: Option<&Runner>,
-        runners: &[&Runner],
-        stopwatch: &Stopwatch,
-    ) -> Result<Round, Stop> {
+    async fn round(&self, lead: Option<&Runner>, runners: &[&Runner], stopwatch: &Stopwatch) -> Result<Round, Stop> {
         let began_ms = now_ms();
         self.context
             .submit("instrument.round", |encoder| {

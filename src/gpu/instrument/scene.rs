@@ -133,13 +133,7 @@ impl Held {
     }
 }
 
-fn fill(
-    context: &Context,
-    buffer: &wgpu::Buffer,
-    spec: &Spec,
-    contents: &Contents,
-    files: &Files,
-) -> Result<(), Stop> {
+fn fill(context: &Context, buffer: &wgpu::Buffer, spec: &Spec, contents: &Contents, files: &Files) -> Result<(), Stop> {
     let made;
     let (unit, repeat): (&[u8], u64) = match contents {
         Contents::Zero { .. } => return Ok(()),

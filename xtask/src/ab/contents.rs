@@ -20,9 +20,16 @@ use serde::{Deserialize, Serialize};
 #[serde(untagged, deny_unknown_fields)]
 pub enum Contents {
     /// Zero.
-    Zero { words: u64 },
-    Words { values: Vec<u32> },
-    Random { random: u64, seed: u32 },
+    Zero {
+        words: u64,
+    },
+    Words {
+        values: Vec<u32>,
+    },
+    Random {
+        random: u64,
+        seed: u32,
+    },
     /// A file beside the probe, `repeat` times over.
     File {
         file: PathBuf,
@@ -55,18 +62,31 @@ fn once() -> u64 {
     1
 }
 
+impl Contents {
+    pub fn has_chunks(&self) -> bool {
+        matches!(self, Self::Chunks { .. })
+    }
+}
+
 /// Files made for the page, in a folder of their own.
 pub struct Assets {
     folder: PathBuf,
     /// By what is in them: name and bytes.
     made: BTreeMap<Contents, (String, u64)>,
+    /// Chunks of a file that are taken, and once only: for small versions.
+    most_chunks: Option<usize>,
 }
 
 impl Assets {
     /// Into `folder`, which is made.
     pub fn new(folder: PathBuf) -> Result<Self> {
         std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
-        Ok(Self { folder, made: BTreeMap::new() })
+        Ok(Self { folder, made: BTreeMap::new(), most_chunks: None })
+    }
+
+    /// Takes only the first chunks of a file, once.
+    pub fn with_most_chunks(self, count: usize) -> Self {
+        Self { most_chunks: Some(count), ..self }
     }
 
     /// Where they lie.
@@ -90,13 +110,14 @@ impl Assets {
                 let path = beside.join(chunks);
                 let missing = || Void::new(Clause::Content, format!("{} is not there", path.display()));
                 path.is_file().then_some(()).ok_or_else(missing)?;
-                let seed = Seed::read(&path).with_context(|| path.display().to_string())?;
+                let seed = Seed::read(&path, self.most_chunks).with_context(|| path.display().to_string())?;
+                let repeat = if self.most_chunks.is_some() { 1 } else { *repeat };
                 match part {
-                    Part::Bytes => (seed.bytes, *repeat),
+                    Part::Bytes => (seed.bytes, repeat),
                     // Addresses go on, so the table holds them all.
-                    Part::Blocks => (seed.table(*repeat), 1),
-                    Part::Planes => (seed.planes()?, *repeat),
-                    Part::Pixels => (seed.pixels()?, *repeat),
+                    Part::Blocks => (seed.table(repeat), 1),
+                    Part::Planes => (seed.planes()?, repeat),
+                    Part::Pixels => (seed.pixels()?, repeat),
                 }
             }
         };
@@ -125,7 +146,7 @@ struct Seed {
 }
 
 impl Seed {
-    fn read(path: &Path) -> Result<Self> {
+    fn read(path: &Path, most: Option<usize>) -> Result<Self> {
         let disk = Disk::open(path)?;
         let mut opened = acquisition::open(&[&disk], &Options::default());
         let set = if opened.sets.is_empty() { bail!("no frames") } else { opened.sets.remove(0) };
@@ -135,7 +156,7 @@ impl Seed {
         let frame = FrameLayout { detector: set.detector, dtype: set.dtype, block_px: *block_px };
         let layout = ChunkLayout::of(&frame);
         let (mut bytes, mut blocks) = (Vec::new(), Vec::new());
-        for chunk in chunks {
+        for chunk in chunks.iter().take(most.unwrap_or(usize::MAX)) {
             let mut stored = vec![0; chunk.len_bytes as usize];
             disk.read_at(chunk.offset, &mut stored)?;
             let parts = frame_headers::walk(&layout, &stored)
@@ -188,7 +209,7 @@ mod tests {
     use super::*;
 
     fn seed() -> Seed {
-        Seed::read(&crate::paths::root().join("tests/data/bench/seed_frames.h5")).expect("the seed file is there")
+        Seed::read(&crate::paths::root().join("tests/data/bench/seed_frames.h5"), None).expect("the seed file is there")
     }
 
     #[test]

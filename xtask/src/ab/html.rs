@@ -18,7 +18,8 @@ line.grid{stroke:#232a33}.faster{color:#5fd39b}.slower{color:#ff9a90}}";
 
 /// One run of a probe.
 pub fn report(report: &Report) -> String {
-    let mut body = format!("<h1>{}</h1><p>{}</p>{}", escaped(&report.probe), escaped(&report.purpose), rig(&report.rig));
+    let mut body =
+        format!("<h1>{}</h1><p>{}</p>{}", escaped(&report.probe), escaped(&report.purpose), rig(&report.rig));
     body += &format!("<p>Data: {}</p><h2>Verdicts</h2>{}{}", escaped(&report.data), table(report), effects(report));
     body += "<p>Shaded: the band, within which an effect is null. A point is the effect in one order of slots in one \
              browser.</p>";

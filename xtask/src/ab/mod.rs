@@ -12,6 +12,7 @@ mod probe;
 mod record;
 mod report;
 mod sessions;
+pub mod software;
 
 use std::{
     path::{Path, PathBuf},
@@ -96,7 +97,8 @@ const VOID: u8 = 3;
 
 /// The clause that an error is about.
 fn void_in(error: &anyhow::Error) -> Option<Void> {
-    let wrong = || error.downcast_ref::<visit::Void>().map(|visit::Void(why)| Void::new(Clause::Identical, why.clone()));
+    let wrong =
+        || error.downcast_ref::<visit::Void>().map(|visit::Void(why)| Void::new(Clause::Identical, why.clone()));
     error.downcast_ref::<Void>().cloned().or_else(wrong)
 }
 

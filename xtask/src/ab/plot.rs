@@ -34,7 +34,8 @@ impl Plot {
 
     /// One reading.
     pub fn dot(&mut self, at: f64, value: f64, class: &str) {
-        let _ = write!(self.body, r#"<circle class="{class}" cx="{:.1}" cy="{:.1}" r="2.4"/>"#, Self::x(at), self.y(value));
+        let _ =
+            write!(self.body, r#"<circle class="{class}" cx="{:.1}" cy="{:.1}" r="2.4"/>"#, Self::x(at), self.y(value));
     }
 
     /// A median: a bar around `at`.

@@ -162,7 +162,10 @@ impl Probe {
     }
 
     /// What the page is asked; `address` gives where a file's content is served.
-    pub fn experiment(&self, contents: &mut impl FnMut(&Contents) -> Result<experiment::Contents>) -> Result<Experiment> {
+    pub fn experiment(
+        &self,
+        contents: &mut impl FnMut(&Contents) -> Result<experiment::Contents>,
+    ) -> Result<Experiment> {
         let buffers = self.buffers.iter().map(|buffer| {
             Ok(experiment::Buffer {
                 name: buffer.name.clone(),

@@ -65,7 +65,8 @@ impl Record {
             arms: Vec::new(),
         };
         if let Some(void) = &first.void {
-            let same = reports.iter().all(|report| report.void.as_ref().is_some_and(|other| other.clause == void.clause));
+            let same =
+                reports.iter().all(|report| report.void.as_ref().is_some_and(|other| other.clause == void.clause));
             ensure!(same && probe.refused_by == Some(void.clause), "{}: refused by {void}", probe.name);
             record.verdict = "refused".to_owned();
             record.clause = Some(void.clause);
@@ -74,8 +75,15 @@ impl Record {
         ensure!(probe.refused_by.is_none(), "{} was to be refused, and was not", probe.name);
         for report in reports {
             confirm(&report.sessions, &report.outcomes)?;
-            let said = |report: &Report| report.outcomes.iter().map(|arm| (arm.arm.clone(), arm.verdict)).collect::<Vec<_>>();
-            ensure!(said(report) == said(first), "{}: the runs do not agree: {:?}, {:?}", probe.name, said(first), said(report));
+            let said =
+                |report: &Report| report.outcomes.iter().map(|arm| (arm.arm.clone(), arm.verdict)).collect::<Vec<_>>();
+            ensure!(
+                said(report) == said(first),
+                "{}: the runs do not agree: {:?}, {:?}",
+                probe.name,
+                said(first),
+                said(report)
+            );
         }
         record.verdict = verdict(probe, &first.outcomes).to_owned();
         let floors = first.sessions.iter().filter_map(|session| session.floor.floor_spread());
@@ -147,7 +155,8 @@ fn replaced(text: &str, record: &Record) -> Result<String> {
 
 /// All probes as a table.
 pub fn list(probes: &[Probe]) -> String {
-    let mut text = format!("{:24} {:9} {:10} {:>9} {:>8} {:>7}  {}\n", "probe", "verdict", "date", "ms", "effect", "band", "arm");
+    let mut text =
+        format!("{:24} {:9} {:10} {:>9} {:>8} {:>7}  {}\n", "probe", "verdict", "date", "ms", "effect", "band", "arm");
     for probe in probes {
         let Some(record) = &probe.record else {
             let _ = writeln!(text, "{:24} no record", probe.name);
@@ -193,7 +202,9 @@ mod tests {
             return Some("fewer than two independent runs");
         }
         match &*record.verdict {
-            "refused" if record.clause.is_none() || record.clause != probe.refused_by => Some("another clause refuses it"),
+            "refused" if record.clause.is_none() || record.clause != probe.refused_by => {
+                Some("another clause refuses it")
+            }
             "refused" => None,
             "win" | "null" | "refuted" | "reverted" if record.arms.len() + 1 != probe.arms.len() => {
                 Some("an arm has no numbers")

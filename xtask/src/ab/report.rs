@@ -96,7 +96,8 @@ impl Report {
             }
             for cold in &session.cold {
                 let name = session.arms.get(cold.arm).map_or("", String::as_str);
-                let _ = writeln!(text, "  {name}: {:.1} ms from a cold cache, {:.1} ms warm", cold.cold_ms, cold.warm_ms);
+                let _ =
+                    writeln!(text, "  {name}: {:.1} ms from a cold cache, {:.1} ms warm", cold.cold_ms, cold.warm_ms);
             }
         }
         text.push_str(&self.verdicts());

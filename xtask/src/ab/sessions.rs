@@ -52,7 +52,8 @@ impl Bench<'_> {
     ) -> Result<(Session, Facts)> {
         let mut experiment = experiment.clone();
         experiment.allow_software = self.hardware == Hardware::OrSoftware;
-        let buffers = experiment.buffers.iter_mut().flat_map(|buffer| buffer.truth.iter_mut().chain([&mut buffer.contents]));
+        let buffers =
+            experiment.buffers.iter_mut().flat_map(|buffer| buffer.truth.iter_mut().chain([&mut buffer.contents]));
         let arms = experiment.arms.iter_mut().flat_map(|arm| arm.contents.values_mut());
         for contents in buffers.chain(arms).chain(experiment.control.values_mut()) {
             if let Page::File { url, .. } = contents {
@@ -151,7 +152,8 @@ impl Bench<'_> {
                     let values = result["values"].as_u64().unwrap_or_default();
                     let baseline = baseline.get_or_insert_with(|| result.clone());
                     // Nothing but zeros is what no work leaves.
-                    blank = Check { compared: values, wrong: baseline["nonzero"].as_u64().unwrap_or_default(), ..blank };
+                    blank =
+                        Check { compared: values, wrong: baseline["nonzero"].as_u64().unwrap_or_default(), ..blank };
                     (values, if *baseline == result { 0 } else { values })
                 }
                 _ => {

@@ -93,7 +93,8 @@ impl Setup {
 /// Driver, clock and temperature as the host's own tool gives them: name, driver, SM clock, its maximum, temperature,
 /// reasons for a lowered clock. `None` where there is no such tool.
 pub fn host_gpu() -> Option<String> {
-    let query = "--query-gpu=name,driver_version,clocks.sm,clocks.max.sm,temperature.gpu,clocks_throttle_reasons.active";
+    let query =
+        "--query-gpu=name,driver_version,clocks.sm,clocks.max.sm,temperature.gpu,clocks_throttle_reasons.active";
     let output = Command::new("nvidia-smi").args([query, "--format=csv,noheader"]).output().ok()?;
     let line = String::from_utf8_lossy(&output.stdout).lines().next()?.trim().to_owned();
     (output.status.success() && !line.is_empty()).then_some(line)

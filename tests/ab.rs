@@ -140,6 +140,8 @@ fn clause_3_slots_that_are_not_mirrored_void_the_run() {
         clause_of(|session| session.contests[0].forward = session.contests[0].reversed.clone()),
         Clause::Mirrored
     );
+    let control = |session: &Session| Some(session.contests[0].reversed.clone());
+    assert_eq!(clause_of(|session| session.contests[0].control = control(session)), Clause::Mirrored);
 }
 
 #[test]
@@ -221,6 +223,18 @@ fn a_slot_without_a_time_voids_the_run() {
 }
 
 #[test]
+fn a_session_without_another_arm_voids_the_run() {
+    assert_eq!(clause_of(|session| session.contests.clear()), Clause::Content);
+}
+
+#[test]
+fn two_browsers_with_different_arms_void_the_run() {
+    let (one, mut other) = (STEADY.session(1), STEADY.session(2));
+    other.arms[1] = "another arm".into();
+    assert_eq!(judge(&[one, other]).expect_err("different arms").clause, Clause::Pinned);
+}
+
+#[test]
 fn arms_that_differ_without_content_void_the_run() {
     let control = |effect| {
         let empty = Gpu { baseline_ms: 0.05, effect, ..STEADY };
@@ -246,7 +260,8 @@ fn an_effect_that_changes_its_sign_in_reversed_slots_voids_the_run() {
     // What looks like an effect of the arm is one of the inner slots.
     let mut sessions = [STEADY.session(1), STEADY.session(2)];
     for session in &mut sessions {
-        for series in [&mut session.contests[0].forward, &mut session.contests[0].reversed] {
+        let contest = &mut session.contests[0];
+        for series in [&mut contest.forward, &mut contest.reversed] {
             series.rounds.iter_mut().for_each(|round| [3, 5].iter().for_each(|&slot| round[slot] *= 1.1));
         }
     }

@@ -103,11 +103,6 @@ impl Series {
         median(&slots.filter_map(|slot| positions.get(slot).copied()).collect::<Vec<_>>())
     }
 
-    /// Slots read the same from both ends.
-    pub fn is_mirrored(&self) -> bool {
-        self.slots.iter().eq(self.slots.iter().rev())
-    }
-
     /// A floor lies before and after each arm; between two loads of the same arm none is needed.
     pub fn has_floors_around(&self) -> bool {
         let is_floor = |slot: Option<usize>| slot.and_then(|slot| self.slots.get(slot)) == Some(&0);

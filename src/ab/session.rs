@@ -75,6 +75,7 @@ pub struct Check {
 
 /// How long an arm took from its source to the end of its first run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Cold {
     pub arm: usize,
     /// The constant of this run, and what the shader wrote of it.
@@ -143,7 +144,7 @@ impl Session {
         Void::unless(!floor.rounds.is_empty() && floor.slots.iter().all(|&arm| arm == 0), Clause::Floor, || {
             "there is no noise floor: the baseline in every slot, in the same session".to_owned()
         })?;
-        self.check_one(floor, "the noise floor")?;
+        self.check_one(floor, &floor.schedule.forward(0), "the noise floor")?;
         for contest in &self.contests {
             let arm = self.arms.get(contest.arm).map_or("?", String::as_str);
             Void::unless(floor.rounds.len() >= contest.forward.rounds.len(), Clause::Floor, || {
@@ -155,25 +156,23 @@ impl Session {
                 (&contest.reversed, schedule.reversed(contest.arm)),
             ];
             for (series, slots) in orders {
-                self.check_one(series, arm)?;
-                Void::unless(series.slots == slots, Clause::Mirrored, || {
-                    format!("{arm} ran in slots {:?}, not in {slots:?}", series.slots)
-                })?;
+                self.check_one(series, &slots, arm)?;
             }
             self.check_control(contest, arm)?;
         }
         Void::unless(!self.contests.is_empty(), Clause::Content, || "there is no arm but the baseline".to_owned())
     }
 
-    fn check_one(&self, series: &Series, what: &str) -> Result<(), Void> {
-        Void::unless(series.is_mirrored(), Clause::Mirrored, || {
-            format!("slots {:?} of {what} are not mirrored", series.slots)
+    /// A series that has `slots`, floors, a warm-up and all its times.
+    fn check_one(&self, series: &Series, slots: &[usize], what: &str) -> Result<(), Void> {
+        Void::unless(series.has_floors_around(), Clause::Interleaved, || {
+            format!("slots {:?} of {what} have no floor before and after each arm", series.slots)
+        })?;
+        Void::unless(series.slots == slots, Clause::Mirrored, || {
+            format!("{what} ran in slots {:?}, not in {slots:?}", series.slots)
         })?;
         Void::unless(self.source != Source::Submit || series.submits == 1, Clause::Mirrored, || {
             format!("a round of {what} took {} submits", series.submits)
-        })?;
-        Void::unless(series.has_floors_around(), Clause::Interleaved, || {
-            format!("slots {:?} of {what} have no floor before and after each arm", series.slots)
         })?;
         let (discarded, needed) = (series.discarded.len() * series.slots.len(), self.warm_up());
         Void::unless(discarded >= needed, Clause::Warm, || {
@@ -193,7 +192,7 @@ impl Session {
     /// Without content, arms may differ by no more than what the band resolves with it.
     fn check_control(&self, contest: &Contest, arm: &str) -> Result<(), Void> {
         let Some(control) = &contest.control else { return Ok(()) };
-        self.check_one(control, "the control")?;
+        self.check_one(control, &control.schedule.forward(contest.arm), "the control")?;
         let times = [contest.forward.ms(0), self.band(contest), control.ms(0), control.effect(contest.arm)];
         let [Some(with_ms), Some(band), Some(without_ms), Some(effect)] = times else {
             return Err(Void::new(Clause::Control, format!("the control of {arm} has no times")));

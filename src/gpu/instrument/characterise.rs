@@ -27,7 +27,7 @@ impl Size {
     /// For an adapter: enough work to fill a large GPU, and little for a processor that plays one.
     fn of(context: &Context) -> Self {
         match context.adapter.is_software {
-            false => Self { invocations: 1 << 22, repeats: 5, warm_up: 60 },
+            false => Self { invocations: 1 << 24, repeats: 5, warm_up: 60 },
             true => Self { invocations: 1 << 10, repeats: 3, warm_up: 30 },
         }
     }

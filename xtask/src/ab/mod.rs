@@ -29,7 +29,7 @@ use crate::{
         set::Set,
         visit::{self, Facts},
     },
-    paths,
+    chrome, paths,
     setup::say,
 };
 use contents::Assets;
@@ -144,11 +144,9 @@ impl Options {
             clocks.push(serde_json::from_value::<Clock>(answer["clock"].clone())?);
         }
         let (mut rounding, _served) = self.rig.setup(dist, &[], true).await?;
-        rounding.flags.retain(|flag| flag != crate::chrome::FINE_TIMESTAMPS);
-        let rounded = match rounding.flags.len() < setup.flags.len() {
-            true => serde_json::from_value(sessions::clock(&rounding).await?.0["clock"].clone()).ok(),
-            false => None,
-        };
+        rounding.flags.retain(|flag| flag != chrome::FINE_TIMESTAMPS);
+        rounding.flags.push(chrome::ROUNDED_TIMESTAMPS.to_owned());
+        let rounded = serde_json::from_value(sessions::clock(&rounding).await?.0["clock"].clone()).ok();
         setup.tidy(false);
         rig.host.extend(host_gpu());
         let report = ClockReport { version: planescope::ab::VERSION, rig, clocks, rounded };
@@ -286,5 +284,20 @@ fn described(probe: &Probe, set: Option<&Set>) -> String {
             .map(|buffer| format!("{}: {}", buffer.name, json!(buffer.contents)))
             .collect::<Vec<_>>()
             .join("; "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_broken_clause_ends_with_3_and_anything_else_is_an_error() {
+        let void = exit(Err(Void::new(Clause::Sign, "it changes").into())).expect("a void run");
+        assert_eq!(format!("{void:?}"), format!("{:?}", ExitCode::from(3)));
+        let wrong = exit(Err(anyhow::Error::from(visit::Void("a wrong digest".into())).context("a load")));
+        assert_eq!(wrong.map(|code| format!("{code:?}")).ok(), Some(format!("{:?}", ExitCode::from(3))));
+        assert!(exit(Err(anyhow::anyhow!("no Chrome"))).is_err());
+        assert!(exit(Ok(())).is_ok_and(|code| format!("{code:?}") == format!("{:?}", ExitCode::SUCCESS)));
     }
 }

@@ -54,7 +54,7 @@ impl Record {
         let rig = &first.rig;
         let mut record = Self {
             date: rig.date.split('T').next().unwrap_or_default().to_owned(),
-            gpu: rig.adapter.clone(),
+            gpu: rig.gpu(),
             driver: rig.driver(),
             browser: rig.browser.clone(),
             flags: rig.flags.join(" "),

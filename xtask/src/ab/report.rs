@@ -39,6 +39,12 @@ pub struct RigFacts {
 }
 
 impl RigFacts {
+    /// The GPU by the host's name for it, which says more than the browser's, where there is one.
+    pub fn gpu(&self) -> String {
+        let name = self.host.first().and_then(|line| line.split(',').next());
+        name.map_or_else(|| self.adapter.clone(), |name| name.trim().to_owned())
+    }
+
     /// The driver's version, where the host tells it.
     pub fn driver(&self) -> String {
         let part = self.host.first().and_then(|line| line.split(',').nth(1));
@@ -54,7 +60,7 @@ pub struct ClockReport {
     pub rig: RigFacts,
     /// One a browser.
     pub clocks: Vec<Clock>,
-    /// The same GPU in a browser that rounds timestamps, as Chrome does by itself.
+    /// The same GPU in a browser that is told to round timestamps.
     pub rounded: Option<Clock>,
 }
 
@@ -167,8 +173,8 @@ impl ClockReport {
         if let Some(rounded) = &self.rounded {
             let _ = writeln!(
                 text,
-                "without {}: {} of {} readings distinct, steps of {} ns",
-                crate::chrome::FINE_TIMESTAMPS,
+                "with {}: {} of {} readings distinct, steps of {} ns",
+                crate::chrome::ROUNDED_TIMESTAMPS,
                 rounded.distinct,
                 rounded.of,
                 rounded.lattice_ns

@@ -119,7 +119,7 @@ fn shrink_words(value: &mut Value, smaller: u64) {
 }
 
 /// A clock against which any reading may stand.
-fn good_clock() -> Result<Clock> {
+pub fn good_clock() -> Result<Clock> {
     let readings = Readings {
         staircase_ns: (0..24).map(|step| 32 * (100_000 + 781 * step)).collect(),
         linearity: [0.2, 0.8, 3.2, 12.8].map(|ms| vec![ms; 5]).to_vec(),

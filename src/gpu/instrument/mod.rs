@@ -256,7 +256,12 @@ impl<'a> Instrument<'a> {
     /// What no work leaves, against what the baseline leaves.
     async fn blank(&self) -> Result<Check, Stop> {
         let scene = &self.scenes[0];
-        self.context.submit("instrument.blank", |encoder| Ok(scene.clear(encoder))).await?;
+        self.context
+            .submit("instrument.blank", |encoder| {
+                scene.clear(encoder);
+                Ok(())
+            })
+            .await?;
         let [compared, wrong] = scene.compare_outputs(self.context, &self.compare).await?;
         Ok(Check { compared, wrong, ..Check::default() })
     }
@@ -274,12 +279,22 @@ impl<'a> Instrument<'a> {
             let mut ms = [0.0; 2];
             let mut found = 0;
             for ms in &mut ms {
-                self.context.submit("instrument.cold", |encoder| Ok(scene.clear(encoder))).await?;
+                self.context
+                    .submit("instrument.cold", |encoder| {
+                        scene.clear(encoder);
+                        Ok(())
+                    })
+                    .await?;
                 self.context.read_words(buffer, 0, 1).await?;
                 let began_ms = now_ms();
                 let pipelines = compile(self.context, arm, Some(unique)).await?;
                 let steps = bind(self.context, arm, &pipelines, scene).await?;
-                self.context.submit("instrument.cold", |encoder| Ok(run(encoder, &steps, None))).await?;
+                self.context
+                    .submit("instrument.cold", |encoder| {
+                        run(encoder, &steps, None);
+                        Ok(())
+                    })
+                    .await?;
                 found = self.context.read_words(buffer, 0, 1).await?.first().copied().unwrap_or_default();
                 *ms = now_ms() - began_ms;
             }

@@ -105,7 +105,14 @@ impl Assets {
             Contents::Random { random, seed } => {
                 return Ok(experiment::Contents::Random { random: *random, seed: *seed });
             }
-            Contents::File { file, repeat } => (read(&beside.join(file))?, *repeat),
+            Contents::File { file, repeat } => match std::fs::read(beside.join(file)) {
+                Ok(bytes) => (bytes, *repeat),
+                // The page asks for it in vain, and has to say so.
+                Err(_) => {
+                    let url = file.display().to_string();
+                    return Ok(experiment::Contents::File { url, bytes: 4, repeat: *repeat });
+                }
+            },
             Contents::Chunks { chunks, part, repeat } => {
                 let path = beside.join(chunks);
                 let missing = || Void::new(Clause::Content, format!("{} is not there", path.display()));
@@ -128,11 +135,6 @@ impl Assets {
         std::fs::write(&path, bytes).with_context(|| path.display().to_string())?;
         Ok(experiment::Contents::File { url: name.clone(), bytes: len, repeat })
     }
-}
-
-fn read(path: &Path) -> Result<Vec<u8>> {
-    std::fs::read(path)
-        .map_err(|cause| Void::new(Clause::Content, format!("{} cannot be read: {cause}", path.display())).into())
 }
 
 /// The chunks of an acquisition of 16-bit frames.
@@ -228,15 +230,15 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_file_voids_the_run() {
+    fn missing_chunks_void_the_run_and_a_missing_file_is_left_to_the_page() {
         let folder = crate::paths::target().join("ab-test-assets");
         let mut assets = Assets::new(folder).expect("a folder");
-        for contents in [
-            Contents::File { file: "nowhere.bin".into(), repeat: 1 },
-            Contents::Chunks { chunks: "nowhere.h5".into(), part: Part::Bytes, repeat: 1 },
-        ] {
-            let error = assets.contents(&contents, Path::new("/")).expect_err("there is no such file");
-            assert_eq!(error.downcast_ref::<Void>().map(|void| void.clause), Some(Clause::Content), "{error}");
-        }
+        let chunks = Contents::Chunks { chunks: "nowhere.h5".into(), part: Part::Bytes, repeat: 1 };
+        let error = assets.contents(&chunks, Path::new("/")).expect_err("there is no such file");
+        assert_eq!(error.downcast_ref::<Void>().map(|void| void.clause), Some(Clause::Content), "{error}");
+        let file = Contents::File { file: "nowhere.bin".into(), repeat: 1 };
+        let asked = assets.contents(&file, Path::new("/")).expect("the page is asked");
+        assert_eq!(asked, experiment::Contents::File { url: "nowhere.bin".into(), bytes: 4, repeat: 1 });
+        assert!(assets.files().is_empty(), "nothing is served in its place");
     }
 }

@@ -3,7 +3,7 @@
 use std::{fmt::Write, path::Path};
 
 use anyhow::{Context, Result, bail, ensure};
-use planescope::ab::{Clause, Outcome, Verdict, confirm};
+use planescope::ab::{Clause, Outcome, Verdict, confirm, median};
 use serde::{Deserialize, Serialize};
 
 use super::{probe::Probe, report::Report};
@@ -28,6 +28,18 @@ pub struct Record {
     pub clause: Option<Clause>,
     #[serde(default, rename = "arm", skip_serializing_if = "Vec::is_empty")]
     pub arms: Vec<ArmRecord>,
+    /// How long arms took to compile and run once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cold: Vec<ColdRecord>,
+}
+
+/// Medians of all browsers, ms by the page's clock.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ColdRecord {
+    pub name: String,
+    pub cold_ms: f64,
+    pub warm_ms: f64,
 }
 
 /// One arm against the baseline, ms and percent.
@@ -63,6 +75,7 @@ impl Record {
             verdict: String::new(),
             clause: None,
             arms: Vec::new(),
+            cold: Vec::new(),
         };
         if let Some(void) = &first.void {
             let same =
@@ -89,6 +102,7 @@ impl Record {
         let floors = first.sessions.iter().filter_map(|session| session.floor.floor_spread());
         let floor = floors.fold(0.0, f64::max);
         record.arms = first.outcomes.iter().map(|outcome| ArmRecord::of(outcome, floor)).collect();
+        record.cold = cold(reports);
         Ok(record)
     }
 
@@ -100,6 +114,19 @@ impl Record {
         }
         Ok(toml::to_string(&Whole { record: self })?)
     }
+}
+
+/// Cold and warm times of each arm.
+fn cold(reports: &[Report]) -> Vec<ColdRecord> {
+    let sessions = || reports.iter().flat_map(|report| &report.sessions);
+    let names = sessions().next().map(|session| session.arms.clone()).unwrap_or_default();
+    let of = |arm: usize, name: String| {
+        let all: Vec<_> = sessions().flat_map(|session| &session.cold).filter(|cold| cold.arm == arm).collect();
+        let tenth = |ms: Vec<f64>| median(&ms).map(|ms| (10.0 * ms).round() / 10.0);
+        let cold_ms = tenth(all.iter().map(|cold| cold.cold_ms).collect())?;
+        Some(ColdRecord { name, cold_ms, warm_ms: tenth(all.iter().map(|cold| cold.warm_ms).collect())? })
+    };
+    names.into_iter().enumerate().filter_map(|(arm, name)| of(arm, name)).collect()
 }
 
 /// One word for all arms: a probe is won by any arm that is faster.
@@ -237,6 +264,7 @@ mod tests {
                 band_percent: 2.0,
                 verdict: Verdict::Null,
             }],
+            cold: Vec::new(),
         }
     }
 

@@ -173,7 +173,7 @@ impl ClockReport {
         if let Some(rounded) = &self.rounded {
             let _ = writeln!(
                 text,
-                "with {}: {} of {} readings distinct, steps of {} ns",
+                "with rounded timestamps ({}): {} of {} readings distinct, steps of {} ns",
                 crate::chrome::ROUNDED_TIMESTAMPS,
                 rounded.distinct,
                 rounded.of,

@@ -1,6 +1,7 @@
 //! The readings of one browser: shaders by the page's instrument, calls of the page's hooks, or whole loads.
 
 use std::{
+    cell::RefCell,
     collections::BTreeMap,
     time::{SystemTime, UNIX_EPOCH},
 };
@@ -31,6 +32,8 @@ pub struct Bench<'a> {
     pub setup: &'a Setup,
     pub probe: &'a Probe,
     pub hardware: Hardware,
+    /// Of the last browser that was started.
+    pub facts: RefCell<Facts>,
 }
 
 /// What a browser says of its GPU's clock.
@@ -45,11 +48,7 @@ pub async fn clock(setup: &Setup) -> Result<(Value, Facts)> {
 
 impl Bench<'_> {
     /// Shaders, in one submit a round.
-    pub async fn shaders(
-        &self,
-        experiment: &Experiment,
-        addresses: &BTreeMap<String, String>,
-    ) -> Result<(Session, Facts)> {
+    pub async fn shaders(&self, experiment: &Experiment, addresses: &BTreeMap<String, String>) -> Result<Session> {
         let mut experiment = experiment.clone();
         experiment.allow_software = self.hardware == Hardware::OrSoftware;
         let buffers =
@@ -57,12 +56,13 @@ impl Bench<'_> {
         let arms = experiment.arms.iter_mut().flat_map(|arm| arm.contents.values_mut());
         for contents in buffers.chain(arms).chain(experiment.control.values_mut()) {
             if let Page::File { url, .. } = contents {
-                let address = addresses.get(url).with_context(|| format!("{url} is not served"))?;
-                url.clone_from(address);
+                // A file that is not there is asked for by its name: the page must say that it is missing.
+                if let Some(address) = addresses.get(url) {
+                    url.clone_from(address);
+                }
             }
         }
         let mut visit = self.visit(&Tuning::new()).await?;
-        let facts = visit.facts.clone();
         let answer = visit.ask(&format!("time({})", json!(experiment))).await?;
         visit.end().await;
         if answer["session"].is_null() {
@@ -71,11 +71,12 @@ impl Bench<'_> {
         }
         let mut session: Session = serde_json::from_value(answer["session"].clone())?;
         session.correction.clone_from(&self.probe.correction);
-        Ok((session, facts))
+        Ok(session)
     }
 
     async fn visit(&self, tuning: &Tuning) -> Result<Visit<'_>> {
         let visit = Visit::start(self.setup, tuning).await?;
+        self.facts.replace(visit.facts.clone());
         let is_let = !visit.facts.is_software || self.hardware == Hardware::OrSoftware;
         Void::unless(is_let, Clause::Hardware, || {
             format!("{} is a software adapter: its times say nothing about a GPU", visit.facts.adapter)
@@ -84,7 +85,7 @@ impl Bench<'_> {
     }
 
     /// Decode variants and products: one call a slot, on one open set.
-    pub async fn calls(&self, set: &Set) -> Result<(Session, Facts)> {
+    pub async fn calls(&self, set: &Set) -> Result<Session> {
         let tuning = Tuning::new();
         set.warm()?;
         let mut visit = self.visit(&tuning).await?;
@@ -111,9 +112,8 @@ impl Bench<'_> {
         }
         session.checks.extend(self.check_calls(&mut visit).await?.0);
         session.drawn[1] = drawn(&mut visit).await?;
-        let facts = visit.facts.clone();
         visit.end().await;
-        Ok((session, facts))
+        Ok(session)
     }
 
     async fn series(&self, visit: &mut Visit<'_>, slots: Vec<usize>, warm_up: usize) -> Result<Series> {
@@ -174,10 +174,10 @@ impl Bench<'_> {
     }
 
     /// Whole loads, each in a browser of its own, with the arms' knobs.
-    pub async fn loads(&self, set: &Set) -> Result<(Session, Facts)> {
+    pub async fn loads(&self, set: &Set) -> Result<Session> {
         set.warm()?;
         let schedule = Schedule::Whole;
-        let mut loads = Loads { bench: self, set, facts: Facts::default(), checks: Vec::new() };
+        let mut loads = Loads { bench: self, set, checks: Vec::new() };
         let floor = loads.series(schedule.forward(0)).await?;
         let mut contests = Vec::new();
         for arm in 1..self.probe.arms.len() {
@@ -185,11 +185,11 @@ impl Bench<'_> {
             let reversed = loads.series(schedule.reversed(arm)).await?;
             contests.push(Contest { arm, forward, reversed, control: None });
         }
-        let mut session = self.session(Source::Loads, &loads.facts);
+        let mut session = self.session(Source::Loads, &self.facts.borrow());
         let frames = loads.checks.first().map_or(0, |check| check.compared);
         session.blank = Check { compared: frames, wrong: frames, ..Check::default() };
         (session.floor, session.contests, session.checks) = (floor, contests, loads.checks);
-        Ok((session, loads.facts))
+        Ok(session)
     }
 
     /// A session without readings.
@@ -220,7 +220,6 @@ impl Bench<'_> {
 struct Loads<'a> {
     bench: &'a Bench<'a>,
     set: &'a Set,
-    facts: Facts,
     checks: Vec<Check>,
 }
 
@@ -246,7 +245,6 @@ impl Loads<'_> {
         let frames = profile["frames"].as_u64().unwrap_or_default();
         let state = self.set.digest.clone();
         self.checks.push(Check { arm, before: state.clone(), after: state, compared: frames, wrong: 0 });
-        self.facts = visit.facts.clone();
         visit.end().await;
         match profile["totalMs"].as_f64() {
             Some(ms) => Ok(ms),

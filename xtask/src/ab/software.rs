@@ -3,7 +3,7 @@
 //! Small versions of all probes of shaders are run: honest ones must come out byte for byte, traps must be refused by
 //! the clause that they are made for. The refusal of software adapters is lifted here and nowhere else.
 
-use std::path::Path;
+use std::{cell::RefCell, path::Path};
 
 use anyhow::{Context, Result};
 use planescope::ab::{Clause, Clock, Session, Void, clock::Readings, experiment::Experiment};
@@ -84,10 +84,10 @@ async fn session(rig: &Rig, probe: &Probe, hardware: Hardware) -> Result<Session
     let smaller = if has_chunks { SMALLER_CHUNKS } else { SMALLER };
     shrink(&mut experiment, smaller)?;
     let (setup, served) = rig.setup(&paths::dist(), &assets.files(), true).await?;
-    let bench = Bench { setup: &setup, probe, hardware };
+    let bench = Bench { setup: &setup, probe, hardware, facts: RefCell::default() };
     let session = bench.shaders(&experiment, &served.files).await;
     setup.tidy(false);
-    Ok(session?.0)
+    session
 }
 
 /// The same experiment with a part of its words and workgroups, and one round.

@@ -22,6 +22,7 @@
 //! - [`cpu`]: the twin of every pass, same names; also the engine of a machine without WebGPU.
 //! - [`engine`]: what a viewer may ask of the resident frames; answered by `gpu` or `cpu` alike.
 //! - [`products`]: detectors, presets, disc finding, centre of mass.
+//! - [`ab`]: what makes a measurement of GPU work honest, and what its readings say.
 //! - [`display`]: value range, histogram, colour maps, scale bar, numbers as text.
 //! - [`export`]: pictures, numbers, sessions and scripts as files.
 //! - `load`: one load: walk, read, upload and decode, overlapped; its knobs and its profile.
@@ -33,6 +34,7 @@
 #[cfg(feature = "twins")]
 extern crate self as planescope;
 
+pub mod ab;
 pub mod acquisition;
 pub mod app;
 pub mod cpu;

@@ -5,6 +5,7 @@
 pub mod block_pixels;
 pub mod block_records;
 pub mod census;
+pub mod compare_words;
 mod context;
 pub mod copy_words;
 pub mod decode;
@@ -13,6 +14,7 @@ pub mod engine;
 pub mod frame_coop;
 pub mod frame_headers;
 pub mod hash_frames;
+pub mod instrument;
 pub mod lz4;
 pub mod max_pattern;
 pub mod measure_blocks;
@@ -64,4 +66,5 @@ pub const PASSES: &[PassSpec] = &[
     hash_frames::SPEC,
     pixels_to_planes::SPEC,
     shift_table::SPEC,
+    compare_words::SPEC,
 ];

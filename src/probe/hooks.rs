@@ -12,6 +12,7 @@ use wasm_bindgen_futures::future_to_promise;
 use web_sys::{HtmlInputElement, window};
 
 use super::{
+    experiment,
     hash::{digest, fnv1a64, hex},
     js::{error, json, object, parsed},
 };
@@ -43,6 +44,12 @@ pub trait View {
     /// # Errors
     /// What is not understood.
     fn set_state(&self, state: serde_json::Value) -> Result<()>;
+
+    /// Stops drawing, or goes on.
+    fn pause(&self, paused: bool);
+
+    /// Pictures drawn since the page started.
+    fn drawn(&self) -> u32;
 }
 
 /// A rectangle of the scan: rows and columns, ends excluded.
@@ -366,8 +373,12 @@ impl Hooks {
 
     /// `{product, ms: [...]}`: GPU-timestamp times of one product on the resident set; `shape` as in
     /// `virtualImage`, `roi` as in `meanPattern`. With `variant` instead: times of a decode variant on the set, which
-    /// must have been opened with `tuning.keepCompressed`.
+    /// must have been opened with `tuning.keepCompressed`. With `arms`: compute shaders against each other, see
+    /// docs/measuring.md; no set need be open.
     pub fn time(&self, request: JsValue) -> Promise {
+        if experiment::is_one(&request) {
+            return promise(experiment::run(self.session.clone(), self.view.clone(), request));
+        }
         let session = self.session.clone();
         self.on_set(async move |active: Active| {
             let request = match parsed(&request)? {
@@ -386,6 +397,22 @@ impl Hooks {
             }
             Ok(object(&[("product", json(&request.product)), ("ms", times.into())]))
         })
+    }
+
+    /// What the GPU's clock is worth; `allowSoftware` reads that of a software adapter, too, for tests.
+    pub fn clock(&self, options: JsValue) -> Promise {
+        promise(experiment::clock(self.session.clone(), options))
+    }
+
+    /// Stops drawing while something is measured, or goes on.
+    pub fn pause(&self, paused: bool) {
+        self.view.pause(paused);
+    }
+
+    /// Pictures drawn since the page started.
+    #[wasm_bindgen(getter)]
+    pub fn drawn(&self) -> u32 {
+        self.view.drawn()
     }
 
     /// `[{name, outputs, workgroups}]`: the decode variants for the patterns of the open set.

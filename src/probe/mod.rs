@@ -4,6 +4,7 @@
 pub use hooks::{Hooks, View};
 pub use js::{error, json, set_global};
 
+mod experiment;
 mod hash;
 mod hooks;
 mod js;

@@ -38,6 +38,10 @@ pub struct Shell {
     queue: RefCell<VecDeque<Event>>,
     at_work: Cell<bool>,
     frame_is_due: Cell<bool>,
+    /// Nothing is drawn while something is measured.
+    is_paused: Cell<bool>,
+    /// Pictures since the start.
+    drawn: Cell<u32>,
     on_frame: RefCell<Option<OnFrame>>,
     /// The engine of the open set, and the set's number.
     engine: RefCell<Option<Rc<Engine>>>,
@@ -86,6 +90,8 @@ pub fn start(session: Rc<Session>) -> Result<Rc<Shell>, JsValue> {
         queue: RefCell::default(),
         at_work: Cell::new(false),
         frame_is_due: Cell::new(false),
+        is_paused: Cell::new(false),
+        drawn: Cell::new(0),
         on_frame: RefCell::new(None),
         engine: RefCell::new(None),
         address: RefCell::default(),
@@ -238,8 +244,25 @@ impl Shell {
         Ok(())
     }
 
+    /// Stops drawing, or goes on.
+    pub fn pause(&self, paused: bool) {
+        self.is_paused.set(paused);
+        if !paused {
+            self.ask_for_frame();
+        }
+    }
+
+    /// Pictures drawn since the start.
+    pub fn drawn(&self) -> u32 {
+        self.drawn.get()
+    }
+
     fn frame(self: &Rc<Self>) {
         self.frame_is_due.set(false);
+        if self.is_paused.get() {
+            return;
+        }
+        self.drawn.set(self.drawn.get().wrapping_add(1));
         // Writing into the page may cause events; they wait until it is drawn.
         self.at_work.set(true);
         let is_due = self.draw();
@@ -508,6 +531,14 @@ impl crate::probe::View for Automation {
 
     fn look_at_copies(&self) {
         copies::refresh(&self.0);
+    }
+
+    fn pause(&self, paused: bool) {
+        self.0.pause(paused);
+    }
+
+    fn drawn(&self) -> u32 {
+        self.0.drawn()
     }
 
     /// What is not named stays as it is.

@@ -18,6 +18,7 @@ mod page {
         let context = Rc::new(Context::new().await.map_err(failure)?);
         let mut verdicts = twins::decode::all(&context).await;
         verdicts.extend(twins::products::all(&context).await);
+        verdicts.extend(twins::words::all(&context).await);
         let faults = context.errors();
         let quiet = if faults.is_empty() { Ok(()) } else { Err(faults.join("; ")) };
         verdicts.push(("the_gpu_reports_no_error", quiet));

@@ -62,3 +62,8 @@ twin_tests! {
     pixels_are_packed_as_they_are
     sums_over_hundreds_of_frames_carry_into_the_high_word
 }
+
+twin_tests! {
+    words:
+    words_that_differ_are_counted
+}

@@ -5,6 +5,7 @@ pub mod chunks;
 pub mod decode;
 pub mod products;
 pub mod sample;
+pub mod words;
 
 /// What is wrong, in a sentence.
 pub type Verdict = Result<(), String>;

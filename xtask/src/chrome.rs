@@ -21,6 +21,9 @@ pub const HEADLESS: [&str; 2] = ["--headless=new", "--disable-vulkan-surface"];
 /// GPU timestamps in nanoseconds; a page gets them in steps of 0.1 ms otherwise.
 pub const FINE_TIMESTAMPS: &str = "--disable-dawn-features=timestamp_quantization";
 
+/// The opposite, which Chrome does for pages by itself unless other flags lift it: to see what it makes of a clock.
+pub const ROUNDED_TIMESTAMPS: &str = "--enable-dawn-features=timestamp_quantization";
+
 /// No first-run pages, and no traffic of the browser's own.
 pub const QUIET: [&str; 6] = [
     "--no-first-run",

@@ -5,8 +5,10 @@
 //! - `build`: only builds the page into `dist/`.
 //! - `inspect`: tells what files hold, for people or as JSON.
 //! - `bench`: measures loads, decodes and products in Chrome.
+//! - `ab`: A/B experiments on the GPU, by rules that void a run rather than print a doubtful number.
 //! - `demo`: makes the page's demo set anew.
 
+mod ab;
 mod bench;
 mod browser;
 mod chrome;
@@ -51,6 +53,8 @@ enum Command {
     Inspect(inspect::Options),
     /// Measure loads, decodes and products of a set in Chrome, once every frame is right
     Bench(Box<bench::Options>),
+    /// Run an A/B experiment of tests/probes, characterise the GPU's clock, or list what was found
+    Ab(Box<ab::Options>),
     /// Make the page's demo set in www/demo anew
     Demo,
 }
@@ -70,6 +74,7 @@ fn execute(command: Command) -> Result<ExitCode> {
         Command::Run(options) => run::run(&options)?,
         Command::Test(options) => return test::run(&options),
         Command::Bench(options) => return bench::run(&options),
+        Command::Ab(options) => return ab::run(&options),
         Command::Inspect(options) => return inspect::run(&options),
         Command::Demo => test::data::make_demo(&test::tools::python()?)?,
         Command::Build { dev, out } => {

@@ -5,7 +5,7 @@
 //! new at every start and known to the page alone, so that no other page in the browser can guess their address.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     hash::{BuildHasher, RandomState},
     net::{Ipv4Addr, SocketAddr},
     path::{Path, PathBuf},
@@ -27,6 +27,10 @@ pub struct Served {
     /// `http://127.0.0.1:PORT/`, with one `open=` parameter a file: its address relative to the page, percent-encoded.
     /// The page opens these files as one set at its start (`planescope.openUrl` does the same later).
     pub url: String,
+    /// The page alone, without parameters.
+    pub page: String,
+    /// Addresses of the files, relative to the page, by name.
+    pub files: BTreeMap<String, String>,
 }
 
 /// Serves `dist` and `files` on `port`, or on a free port where `port` is taken.
@@ -38,9 +42,11 @@ pub async fn serve(dist: &Path, files: &[PathBuf], port: u16) -> Result<Served> 
     let address = listener.local_addr()?;
     let (mut router, mut query) = (Router::new(), String::new());
     let token = token();
+    let mut addresses = BTreeMap::new();
     for (name, path) in named(files)? {
         let encoded = percent_encoded(&name);
         router = router.route_service(&format!("/open/{token}/{encoded}"), ServeFile::new(path));
+        addresses.insert(name, format!("open/{token}/{encoded}"));
         query.push(if query.is_empty() { '?' } else { '&' });
         query.push_str(&format!("open=open/{token}/{}", percent_encoded(&encoded)));
     }
@@ -55,7 +61,8 @@ pub async fn serve(dist: &Path, files: &[PathBuf], port: u16) -> Result<Served> 
         router = router.layer(SetResponseHeaderLayer::overriding(name, value));
     }
     tokio::spawn(async move { axum::serve(listener, router).await });
-    Ok(Served { url: format!("http://{address}/{query}") })
+    let page = format!("http://{address}/");
+    Ok(Served { url: format!("{page}{query}"), page, files: addresses })
 }
 
 /// The files to serve and their names: those given, and those ending in `.h5` in a folder given. One name, one file.

@@ -28,4 +28,25 @@ return {
   },
   kernels: () => planescope.kernels(),
   time: (request) => planescope.time(request),
+  clock: (options) => planescope.clock(options),
+  pause: async (paused) => { planescope.pause(paused); return planescope.drawn; },
+  drawn: async () => planescope.drawn,
+  // What must stay as it is while something is measured: the view, and the hashes of all frames.
+  scene: async () => {
+    const { digest } = await planescope.hashAll();
+    return `${digest} ${JSON.stringify(planescope.state())}`;
+  },
+  // The whole result of a product, as a hash (FNV-1a of its 32-bit words), with its values and those that are not 0.
+  result: async ({ product, shape, roi }) => {
+    const answer = await { virtual_image: () => planescope.virtualImage(shape), moments: () => planescope.com(shape),
+                           sum_pattern: () => planescope.meanPattern(roi) }[product]();
+    let [hash, values, nonzero] = [0x811c9dc5, 0, 0];
+    for (const part of Object.values(answer).filter(ArrayBuffer.isView)) {
+      for (const value of part) { values++; if (value) nonzero++; }
+      for (const byte of new Uint8Array(part.buffer, part.byteOffset, part.byteLength)) {
+        hash = Math.imul(hash ^ byte, 0x01000193);
+      }
+    }
+    return { hash: hash >>> 0, values, nonzero };
+  },
 };

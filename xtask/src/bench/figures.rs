@@ -1,5 +1,6 @@
 //! Repeats of one number: all of them, and their median. Never a mean.
 
+pub use planescope::ab::median;
 use serde::Serialize;
 
 /// What one thing came to, every time it was measured.
@@ -33,27 +34,9 @@ impl Figure {
     }
 }
 
-/// The middle one, or the middle between the two in the middle; `None` of nothing.
-pub fn median(values: &[f64]) -> Option<f64> {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let upper = *sorted.get(sorted.len() / 2)?;
-    match sorted.len() % 2 {
-        0 => Some((sorted.get(sorted.len() / 2 - 1)? + upper) / 2.0),
-        _ => Some(upper),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_median_is_the_middle_one_whatever_the_order() {
-        assert_eq!(median(&[9.0, 1.0, 2.0]), Some(2.0));
-        assert_eq!(median(&[4.0, 1.0, 3.0, 100.0]), Some(3.5));
-        assert_eq!(median(&[]), None);
-    }
 
     #[test]
     fn an_outlier_moves_neither_the_median_nor_the_noise_floor() {

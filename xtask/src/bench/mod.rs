@@ -10,22 +10,23 @@ mod figures;
 mod measure;
 mod race;
 mod reopen;
+pub mod rig;
 mod scaling;
-mod set;
-mod sweep;
+pub mod set;
+pub mod sweep;
 mod table;
-mod visit;
+pub mod visit;
 
 use std::{
     path::{Path, PathBuf},
     process::ExitCode,
-    time::Duration,
 };
 
 use anyhow::{Context, Result, ensure};
 use serde_json::{Map, Value, json};
 
-use crate::{chrome, page, paths, serve, setup::say, wasm::Profile};
+use crate::setup::say;
+use rig::Rig;
 use set::Set;
 use sweep::{Sweep, configurations};
 use visit::{Facts, Setup, Void};
@@ -35,18 +36,8 @@ pub struct Options {
     /// The files of one set, or the folder that holds them; with --scaling one folder a set
     #[arg(required = true)]
     sets: Vec<PathBuf>,
-    /// A page that was built before; without it, it is built first
-    #[arg(long, value_name = "DIR")]
-    dist: Option<PathBuf>,
-    /// Chrome or Chromium, where it is not at its usual place or in $CHROME
-    #[arg(long, value_name = "FILE")]
-    chrome: Option<PathBuf>,
-    /// All of Chrome's flags, separated by blanks, in place of those that are right for most GPUs
-    #[arg(long, allow_hyphen_values = true)]
-    flags: Option<String>,
-    /// In a window
-    #[arg(long, conflicts_with = "flags")]
-    headed: bool,
+    #[command(flatten)]
+    rig: Rig,
     /// How often each thing is measured
     #[arg(long, default_value_t = 7)]
     repeats: usize,
@@ -83,22 +74,13 @@ pub struct Options {
     /// Run on a software adapter, too: that everything works, not how fast it is
     #[arg(long)]
     allow_software: bool,
-    /// The longest that one answer of the page may take, s
-    #[arg(long, default_value_t = 300)]
-    limit: u64,
 }
 
 /// 0 when all was measured, 1 when something was wrong with what the page decoded.
 pub fn run(options: &Options) -> Result<ExitCode> {
     ensure!(options.repeats > 0, "--repeats 0 measures nothing");
     let sets = options.sets()?;
-    let dist = match &options.dist {
-        Some(dist) => dist.clone(),
-        None => {
-            page::build(Profile::Release, &paths::dist())?;
-            paths::dist()
-        }
-    };
+    let dist = options.rig.page()?;
     let outcome = tokio::runtime::Runtime::new()?.block_on(options.measure(&sets, &dist));
     let report = match outcome {
         Ok(report) => report,
@@ -124,40 +106,13 @@ impl Options {
         Ok(vec![Set::of(&self.sets, self.digest.as_deref(), self.expected.as_deref())?])
     }
 
-    fn flags(&self) -> Vec<String> {
-        if let Some(flags) = &self.flags {
-            return flags.split_whitespace().map(str::to_owned).collect();
-        }
-        let mut flags = vec![chrome::FINE_TIMESTAMPS];
-        flags.extend(chrome::sandbox());
-        flags.extend(if self.headed { &[] } else { chrome::HEADLESS.as_slice() });
-        if cfg!(target_os = "linux") {
-            flags.extend(chrome::LINUX_WEBGPU.iter().filter(|flag| self.headed || !flag.starts_with("--ozone")));
-        }
-        flags.into_iter().map(str::to_owned).collect()
-    }
-
     async fn measure(&self, sets: &[Set], dist: &Path) -> Result<Report> {
-        ensure!(dist.join("index.html").is_file(), "{} holds no page", dist.display());
-        let program = self.chrome.clone().or_else(chrome::find);
-        let scratch = std::env::temp_dir().join(format!("planescope-bench-{}", std::process::id()));
-        let setup = Setup {
-            program: program.context("no Chrome or Chromium was found: --chrome FILE names one")?,
-            flags: self.flags(),
-            url: serve::serve(dist, &[], 0).await?.url,
-            scratch,
-            limit: Duration::from_secs(self.limit),
-            allows_software: self.allow_software,
-        };
+        let (setup, _served) = self.rig.setup(dist, &[], self.allow_software).await?;
         let outcome = match self.scaling {
             true => self.measure_scaling(&setup, sets).await,
             false => self.measure_set(&setup, &sets[0]).await,
         };
-        match &outcome {
-            Err(error) if !error.is::<Void>() => say(&format!("Chrome's log is in {}", setup.scratch.display())),
-            // Nothing depends on it: the name is this process's own.
-            _ => drop(std::fs::remove_dir_all(&setup.scratch)),
-        }
+        setup.tidy(outcome.as_ref().is_err_and(|error| !error.is::<Void>()));
         outcome
     }
 

@@ -158,7 +158,9 @@ impl<'a> Visit<'a> {
     /// The answer to one of the questions in `ask.js`.
     pub async fn ask(&mut self, question: &str) -> Result<Value> {
         let expression = format!("(() => {{ {} }})().{question}", include_str!("ask.js"));
-        self.within(question, async |browser| browser.evaluate(&expression).await).await
+        // What was asked may be long; its name tells enough.
+        let what = question.get(..question.len().min(80)).unwrap_or("a question");
+        self.within(what, async |browser| browser.evaluate(&expression).await).await
     }
 
     /// Ends Chrome.

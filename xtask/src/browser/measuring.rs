@@ -8,7 +8,7 @@ use std::{
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use super::{HEADLESS, SOFTWARE};
+use super::software_flags;
 use crate::{
     paths,
     test::{Tally, data},
@@ -49,12 +49,10 @@ pub fn measures(chrome: &Path) -> Result<Tally> {
 
 /// Runs `bench --loads` on the smallest acquisition, once.
 fn bench(chrome: &Path, out: &Path, more: &[&str]) -> Result<Output> {
-    let mut flags = SOFTWARE.to_vec();
-    flags.push(HEADLESS);
     let mut command = Command::new(std::env::current_exe()?);
     command.arg("bench").arg(data::bench_folder().join(data::BENCH[0].name)).args(["--loads", "--repeats", "1"]);
     command.arg("--dist").arg(paths::dist()).arg("--chrome").arg(chrome).arg("--out").arg(out);
-    command.arg("--flags").arg(flags.join(" ")).args(more);
+    command.arg("--flags").arg(software_flags().join(" ")).args(more);
     command.output().context("xtask did not start")
 }
 

@@ -232,6 +232,11 @@ impl Bench<'_> {
     }
 }
 
+/// The flags of a headless Chrome with SwiftShader as its adapter.
+pub fn software_flags() -> Vec<&'static str> {
+    [&SOFTWARE[..], &[HEADLESS]].concat()
+}
+
 /// Chrome with SwiftShader as its adapter; `display` is the X display of a headed one.
 fn launch(program: &Path, name: &str, display: Option<&str>) -> Launch {
     let mut flags = SOFTWARE.to_vec();

@@ -13,7 +13,7 @@ use std::{
 use anyhow::Result;
 
 use crate::{
-    browser, page, paths,
+    ab, browser, page, paths,
     setup::{self, say},
     wasm::Profile,
 };
@@ -37,6 +37,8 @@ enum Part {
     Native,
     /// The page in headless and headed Chrome
     Browser,
+    /// Small versions of the A/B experiments of tests/probes in Chrome: everything but their times
+    Ab,
 }
 
 pub fn run(options: &Options) -> Result<ExitCode> {
@@ -54,9 +56,15 @@ pub fn run(options: &Options) -> Result<ExitCode> {
         tally.add(&native::run(&python, &first, second.as_deref())?);
         say(&format!("native tests done after {}", seconds(start.elapsed())));
     }
+    if (wanted(Part::Browser) || wanted(Part::Ab)) && !options.no_build {
+        page::build(Profile::Release, &paths::dist())?;
+    }
+    if wanted(Part::Ab) {
+        tally.add(&ab::software::checks(&chrome, &browser::software_flags().join(" "))?);
+        say(&format!("the small A/B experiments are done after {}", seconds(start.elapsed())));
+    }
     if wanted(Part::Browser) {
         if !options.no_build {
-            page::build(Profile::Release, &paths::dist())?;
             page::build_twins()?;
         }
         say(&format!("the page is built after {}", seconds(start.elapsed())));

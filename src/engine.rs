@@ -102,8 +102,10 @@ impl Frames {
 pub enum Product {
     VirtualImage,
     Moments,
+    Squares,
     Pattern,
     SumPattern,
+    SquarePattern,
     Census,
     HashFrames,
 }
@@ -114,8 +116,10 @@ impl Product {
         match self {
             Self::VirtualImage => "virtual_image",
             Self::Moments => "moments",
+            Self::Squares => "squares",
             Self::Pattern => "pattern",
             Self::SumPattern => "sum_pattern",
+            Self::SquarePattern => "square_pattern",
             Self::Census => "census",
             Self::HashFrames => "hash_frames",
         }
@@ -251,6 +255,21 @@ pub struct Moments {
     pub sum_row: Vec<u64>,
     pub sum_col: Vec<u64>,
     pub valid: Vec<u8>,
+}
+
+/// Exact sums of values and of their squares over a set of pixels, one per frame; 0 where `valid` is 0.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ScanSquares {
+    pub sum: Vec<u64>,
+    pub square: Vec<u128>,
+    pub valid: Vec<u8>,
+}
+
+/// Per-pixel sum, maximum and sum of squares over frames.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PatternSquares {
+    pub total: PatternSum,
+    pub square: Vec<u128>,
 }
 
 /// Per-pixel sum and maximum over frames. `max` of unsigned values; signed ones as two's complement i32.

@@ -6,11 +6,12 @@ use std::{cell::RefCell, future::Future, pin::Pin, rc::Rc};
 use super::{
     census, hash_frames, max_pattern, moments, pattern, pixels_to_planes,
     planes::{Batch, FramePlanes, mask_pixels, mask_words},
-    sum_pattern, virtual_image,
+    square_pattern, squares, sum_pattern, virtual_image,
 };
 use crate::{
     engine::{
-        Census, FrameFault, FrameState, Frames, Moments, Pattern, PatternSum, PixelSet, Product, ScanSums,
+        Census, FrameFault, FrameState, Frames, Moments, Pattern, PatternSquares, PatternSum, PixelSet, Product,
+        ScanSquares, ScanSums,
         frames::{FrameTable, check_layout},
     },
     error::Result,
@@ -101,6 +102,18 @@ impl Engine {
         moments
     }
 
+    /// Sums and sums of squares over `pixels`, one each per frame.
+    pub async fn squares(&self, pixels: &PixelSet) -> ScanSquares {
+        let valid = self.frames.borrow().valid();
+        let mut found = ScanSquares { sum: vec![0; valid.len()], square: vec![0; valid.len()], valid };
+        self.walk(&self.select(&Frames::All), 2 * pixels.detector.pixels(), |frame, planes| {
+            let at = frame as usize;
+            (found.sum[at], found.square[at]) = squares::sums(&planes, pixels);
+        })
+        .await;
+        found
+    }
+
     /// One pattern, as stored.
     pub async fn pattern(&self, frame: u32) -> Pattern {
         let (state, place) = (self.frames.borrow().state(frame), self.frames.borrow().place(frame));
@@ -121,6 +134,17 @@ impl Engine {
         })
         .await;
         total
+    }
+
+    /// Sum, maximum and sum of squares of every pixel over the valid frames of `frames`.
+    pub async fn square_pattern(&self, frames: &Frames) -> PatternSquares {
+        let total = self.sum_pattern(frames).await;
+        let mut square = vec![0; total.sum.len()];
+        self.walk(&self.select(frames), self.layout.detector.pixels(), |_, planes| {
+            square_pattern::add(&mut square, &planes);
+        })
+        .await;
+        PatternSquares { total, square }
     }
 
     /// Sentinels of all decoded frames; `good` are the pixels outside the mask.

@@ -427,8 +427,10 @@ async fn run_product(active: &Active, product: Product, pixels: &PixelSet, frame
     match product {
         Product::VirtualImage => drop(active.engine.virtual_image(pixels).await?),
         Product::Moments => drop(active.engine.moments(pixels).await?),
+        Product::Squares => drop(active.engine.squares(pixels).await?),
         Product::Pattern => drop(active.engine.pattern(0).await?),
         Product::SumPattern => drop(active.engine.sum_pattern(frames).await?),
+        Product::SquarePattern => drop(active.engine.square_pattern(frames).await?),
         Product::Census => drop(active.engine.census(&active.good).await?),
         Product::HashFrames => drop(active.engine.hash_frames(&all).await?),
     }

@@ -49,6 +49,8 @@ pub enum Command {
     /// Set n of those that were dropped together.
     Choose(u32),
     Product(Product),
+    /// Standard deviation, variance, standard deviation ...
+    NextSpread,
     /// Colour, x, y, size, colour ...
     NextCom,
     /// Phase, divergence, curl, phase ...
@@ -109,6 +111,10 @@ pub enum Command {
     Axes(u32),
     EditAxes,
     Flip(Flip),
+    /// Whether every other line of the scan runs backwards.
+    Snake(bool),
+    /// What n is transformed.
+    FftOf(u32),
     /// Whether hot pixels are left out.
     ExcludeHot(bool),
     Fit,

@@ -10,8 +10,10 @@ use crate::{
     Error, Result,
     acquisition::{Acquisition, Change, Options, contents::Contents},
     display::{ColourMap, Scale},
-    engine::{FrameFault, FrameState, Frames, Moments, Pattern, PatternSum, PixelSet, ScanSums},
-    products::{Deflection, Flip, Integration},
+    engine::{
+        FrameFault, FrameState, Frames, Moments, Pattern, PatternSquares, PatternSum, PixelSet, ScanSquares, ScanSums,
+    },
+    products::{Deflection, Flip, Integration, ScanOrder},
 };
 
 pub enum Event {
@@ -181,6 +183,7 @@ pub enum Entry {
     CentreX,
     CentreY,
     ScanShape,
+    ScanOffset,
     /// A part of the scan: where, how large.
     RegionX,
     RegionY,
@@ -230,6 +233,8 @@ pub enum Effect {
     List,
     /// Patterns are shown so from now on.
     Flip(Flip),
+    /// Patterns lie on the scan so from now on.
+    Order(ScanOrder),
     /// Pixels, as stored, that count nowhere beside those that the files and the sentinels name; replaces those of
     /// before.
     Exclude(PixelSet),
@@ -259,6 +264,10 @@ pub enum Ask {
     Pattern(u32),
     /// Sum and maximum over patterns.
     Patterns(Frames),
+    /// Sums and sums of squares over pixels, for every pattern.
+    Squares(PixelSet),
+    /// Sums of squares of every pixel over patterns, beside sum and maximum.
+    SquarePattern(Frames),
     /// Sizes of the frequencies of a picture, see [`crate::products::spectrum`].
     Spectrum {
         values: Rc<Vec<f64>>,
@@ -274,6 +283,9 @@ pub enum Answer {
     Phase(Vec<f64>),
     Pattern(u32, Pattern),
     Patterns(PatternSum),
+    /// With the number of pixels.
+    Squares(u32, ScanSquares),
+    SquarePattern(PatternSquares),
     Spectrum(Vec<f64>),
 }
 

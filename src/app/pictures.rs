@@ -2,17 +2,55 @@
 
 use crate::{
     display::{Cell, Field},
-    engine::{FrameState, Pattern, PatternSum, PixelSet, ScanSums},
+    engine::{FrameState, Pattern, PatternSquares, PatternSum, PixelSet, ScanSquares, ScanSums},
+    products::spread::variance,
     shape::{Detector, Dtype, Scan},
 };
 
-use super::state::PatternOf;
+use super::state::{PatternOf, Product};
 
 /// Sums laid out as the scan.
 pub fn sums(sums: &ScanSums, states: &[FrameState], scan: Scan, signed: bool) -> Field {
     let value = |frame: usize| sums.sum.get(frame).map(|&sum| number(sum, signed));
     let valid = |frame: usize| sums.valid.get(frame) == Some(&1);
     scan_field(scan, states, true, |frame| if valid(frame) { value(frame) } else { None })
+}
+
+/// Variance or standard deviation of the counts of `pixels` pixels, laid out as the scan.
+pub fn squares(
+    of: Product,
+    pixels: u32,
+    squares: &ScanSquares,
+    states: &[FrameState],
+    scan: Scan,
+    signed: bool,
+) -> Field {
+    let value = |frame: usize| {
+        let (&sum, &square) = (squares.sum.get(frame)?, squares.square.get(frame)?);
+        let variance = variance(pixels, whole(sum, signed), square);
+        Some(if of == Product::Std { variance.sqrt() } else { variance })
+    };
+    let is_valid = |frame: usize| squares.valid.get(frame) == Some(&1);
+    let field = scan_field(scan, states, false, |frame| if is_valid(frame) { value(frame) } else { None });
+    Field { unit: spread_unit(of == Product::Std), ..field }
+}
+
+/// Variance or standard deviation of every pixel over patterns.
+pub fn square_pattern(of: PatternOf, patterns: &PatternSquares, bad: &PixelSet, signed: bool) -> Field {
+    let total = &patterns.total;
+    let field = detector_field(bad, false, |pixel| match (total.sum.get(pixel), patterns.square.get(pixel)) {
+        _ if total.frames == 0 => Err(Cell::Unread),
+        (Some(&sum), Some(&square)) => {
+            let variance = variance(total.frames, whole(sum, signed), square);
+            Ok(if of == PatternOf::Std { variance.sqrt() } else { variance })
+        }
+        _ => Err(Cell::Gap),
+    });
+    Field { unit: spread_unit(of == PatternOf::Std), ..field }
+}
+
+fn spread_unit(is_root: bool) -> String {
+    if is_root { "counts".into() } else { "counts²".into() }
 }
 
 /// One pattern; bad pixels are void.
@@ -38,6 +76,10 @@ pub fn patterns(of: PatternOf, sums: &PatternSum, bad: &PixelSet, signed: bool) 
         Some(cell) => Err(cell),
         None => value(pixel).ok_or(Cell::Gap),
     })
+}
+
+fn whole(sum: u64, signed: bool) -> i128 {
+    if signed { i128::from(sum as i64) } else { i128::from(sum) }
 }
 
 /// A 64-bit sum as a number; two's complement for signed types.

@@ -15,7 +15,7 @@ use crate::{
     Error, Kind, Result,
     acquisition::Acquisition,
     engine::{FrameState, PatternSum},
-    products::{Disc, Flip, find_disc},
+    products::{Disc, Flip, ScanOrder, find_disc},
 };
 
 /// Small pictures are asked for at most this often while the set is being read.
@@ -99,7 +99,7 @@ impl App {
             let state = &mut self.state;
             (state.custom, state.disc, state.cursor, state.scan, state.inverted) = (None, None, None, None, false);
             (state.image_view, state.pattern_view) = (Zoom::default(), Zoom::default());
-            (state.flip, state.exclude_hot) = (Flip::None, false);
+            (state.flip, state.exclude_hot, state.order) = (Flip::None, false, ScanOrder::default());
             (state.com, state.scales) = Default::default();
             (state.region, state.line, state.tool) = Default::default();
             state.looks.forget_limits();
@@ -111,7 +111,9 @@ impl App {
             words::enter_scan(&mut set, crate::shape::Scan { rows, cols });
         }
         set.set_flip(self.state.flip);
+        set.set_order(self.state.order);
         effects.push(Effect::Flip(self.state.flip));
+        effects.push(Effect::Order(self.state.order));
         (self.image, self.pattern, self.better_disc, self.image_ms) = (None, None, None, None);
         self.thumbs.clear();
         (self.hold, self.wrong_entry, self.playing) = (None, None, false);
@@ -181,10 +183,12 @@ impl App {
                     self.find_rotation();
                 }
             }
+            Some(Want::Squares { .. }) => self.refresh(&Product::SPREAD),
+            Some(Want::SquarePattern { .. }) => self.stale.pattern |= self.state.pattern.is_spread(),
             Some(Want::Phase { .. }) => self.refresh(&[Product::Phase]),
             Some(Want::Pattern { .. }) => self.stale.pattern |= self.state.pattern == PatternOf::Cursor,
             Some(Want::Region { .. }) => self.stale.pattern |= self.state.pattern != PatternOf::Cursor,
-            Some(Want::Spectrum(_)) => {}
+            Some(Want::Spectrum(..)) => {}
             Some(Want::Patterns(_)) => {
                 self.stale.pattern |= self.state.pattern != PatternOf::Cursor;
                 self.fit_disc();
@@ -285,7 +289,11 @@ impl App {
             ask(set, Lane::Image, want);
         }
         let pattern = set.want_pattern(state);
-        let has_patterns = matches!(&pattern, Want::Patterns(_)) && set.patterns.is_some();
+        let has_patterns = match &pattern {
+            Want::Patterns(_) => set.patterns.is_some(),
+            Want::SquarePattern { .. } => set.square_pattern.is_some(),
+            _ => false,
+        };
         if !has_patterns || !rests(self.pattern_came_ms, PATTERNS_REST_MS) {
             ask(set, Lane::Pattern, pattern);
         }

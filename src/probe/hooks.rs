@@ -23,7 +23,7 @@ use crate::{
     load::{SourceKind, Tuning, USUAL, variants},
     products::DetectorShape,
     session::{Active, Session, demo_files, files_of},
-    shape::Dtype,
+    shape::{Detector, Dtype},
 };
 
 /// `window.__planescope`.
@@ -62,11 +62,14 @@ struct ScanRoi {
 /// The frames of a rectangle of the scan; all of them without one.
 fn frames_of(active: &Active, roi: Option<ScanRoi>) -> Frames {
     let scan = active.set.scan.shape;
-    roi.map_or(Frames::All, |ScanRoi { rows, cols }| Frames::Rect {
-        scan,
-        rows: rows[0]..rows[1],
-        cols: cols[0]..cols[1],
-    })
+    let Some(ScanRoi { rows, cols }) = roi else { return Frames::All };
+    let rect = Frames::Rect { scan, rows: rows[0]..rows[1], cols: cols[0]..cols[1] };
+    if active.order.is_plain() {
+        return rect;
+    }
+    let positions =
+        PixelSet::of(Detector { rows: scan.rows, cols: scan.cols }, |row, col| rect.contains(row * scan.cols + col));
+    Frames::Bits(active.order.frames_of(scan, &positions.words, active.set.frames))
 }
 
 /// What is timed.
@@ -456,15 +459,12 @@ fn pixels_of(active: &Active, shape: Option<DetectorShape>) -> PixelSet {
 /// Per-position values of the scan: surplus frames are left out, positions without a frame are 0, not valid.
 fn scan_object(active: &Active, parts: &[(&str, &Vec<u64>)], valid: &[u8]) -> JsValue {
     let scan = active.set.scan.shape;
-    let positions = scan.positions() as usize;
     let mut properties = vec![("rows", scan.rows.into()), ("cols", scan.cols.into())];
     for (name, values) in parts {
-        let mut values = (*values).clone();
-        values.resize(positions, 0);
+        let values = active.order.laid_out(scan, values, 0);
         properties.push((name, BigUint64Array::from(values.as_slice()).into()));
     }
-    let mut valid = valid.to_vec();
-    valid.resize(positions, 0);
+    let valid = active.order.laid_out(scan, valid, 0);
     properties.push(("valid", Uint8Array::from(valid.as_slice()).into()));
     object(&properties)
 }

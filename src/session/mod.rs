@@ -25,7 +25,7 @@ use crate::{
     gpu::Context,
     kept::Storage,
     load::{Event, LoadProfile, Loader, Path, SourceKind, Tuning, now_ms},
-    products::Flip,
+    products::{Flip, ScanOrder},
     shape::Scan,
     source::Picked,
 };
@@ -44,6 +44,8 @@ pub struct Active {
     pub excluded: PixelSet,
     /// How patterns are shown.
     pub flip: Flip,
+    /// How patterns lie on the scan.
+    pub order: ScanOrder,
 }
 
 /// The readers, the adapter and the active set.
@@ -293,6 +295,13 @@ impl Session {
         }
     }
 
+    /// How patterns lie on the scan from now on.
+    pub fn set_order(&self, order: ScanOrder) {
+        if let Some(active) = &mut *self.active.borrow_mut() {
+            active.order = order;
+        }
+    }
+
     /// How patterns are shown from now on.
     pub fn set_flip(&self, flip: Flip) {
         if let Some(active) = &mut *self.active.borrow_mut() {
@@ -334,7 +343,7 @@ impl Session {
             Event::Started { set, engine } => {
                 let excluded = PixelSet::of(set.detector, |_, _| false);
                 let (set, engine, good) = (set.clone(), engine.clone(), unmasked(set));
-                let active = Active { set, engine, good, excluded, flip: Flip::None };
+                let active = Active { set, engine, good, excluded, flip: Flip::None, order: ScanOrder::default() };
                 *self.active.borrow_mut() = Some(active);
                 self.first_image.borrow_mut().is_started = true;
             }

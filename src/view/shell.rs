@@ -341,6 +341,7 @@ impl Shell {
             Effect::Keep => copies::keep(self),
             Effect::ClearCopies => copies::clear(self),
             Effect::Flip(flip) => self.session.set_flip(flip),
+            Effect::Order(order) => self.session.set_order(order),
             Effect::Exclude(pixels) => self.session.exclude(pixels),
             Effect::List => {
                 let shell = self.clone();
@@ -496,6 +497,8 @@ async fn answer(engine: &Engine, ask: Ask) -> Result<Answer> {
         Ask::Phase(field, how) => Answer::Phase(integrate(&field, how, &Pace::default().rest()).await),
         Ask::Pattern(frame) => Answer::Pattern(frame, engine.pattern(frame).await?),
         Ask::Patterns(frames) => Answer::Patterns(engine.sum_pattern(&frames).await?),
+        Ask::Squares(pixels) => Answer::Squares(pixels.count(), engine.squares(&pixels).await?),
+        Ask::SquarePattern(frames) => Answer::SquarePattern(engine.square_pattern(&frames).await?),
         Ask::Spectrum { values, rows, cols } => {
             Answer::Spectrum(spectrum(&values, rows, cols, true, &Pace::default().rest()).await)
         }

@@ -956,3 +956,32 @@ fn the_transform_of_the_pattern_reads_lengths_of_the_sample() {
     // λ = 1.9687 pm: 8 mrad are 0.4064 / Å.
     assert_eq!(words(&bench), "d 2.461 Å, period 8.000 mrad at 0.0°");
 }
+
+// ---- a GPU that was reset ----
+
+#[test]
+fn a_lost_gpu_keeps_the_view_and_the_last_picture_and_is_told() {
+    let mut bench = Bench::loaded();
+    let before = picture(&mut bench, Product::Adf);
+    bench.send(Event::Do(Command::Grow(1)));
+    let state = bench.app.state.clone();
+    let set_id = bench.asked.first().map(|(set_id, ..)| *set_id).expect("a question is under way");
+    bench.asked.clear();
+    bench.send(Event::GpuLost);
+    let broken = || Error::new(Kind::Gpu, "gpu_internal", "The graphics driver failed");
+    let answer = Err(broken());
+    bench.send(Event::Answered { set_id, lane: Lane::Image, answer, states: vec![], faults: vec![], ms: 0.0 });
+    bench.send(Event::Failed(broken()));
+    assert!(bench.asked.is_empty() && bench.app.messages.is_empty(), "nothing is asked of what is gone");
+    assert_eq!(bench.app.plate(Panel::Image).as_deref(), Some("the GPU was reset: rebuilding, 0\u{202f}%"));
+    bench.send(Event::Opening { files: 3 });
+    bench.send(Event::Metadata(Rc::new(acquisition())));
+    bench.app.frame(3e9);
+    assert_eq!(bench.app.image.as_ref().map(|shown| &shown.field), Some(&before), "the last picture stays");
+    bench = bench.read();
+    assert_eq!(bench.app.state, state, "the view stays");
+    assert_eq!((&*bench.app.messages[0].error.key, bench.app.rebuilding), ("gpu_reset", false));
+    bench.app.frame(4e9);
+    assert_ne!(bench.app.image.as_ref().map(|shown| &shown.field), Some(&before), "the new detector's picture");
+    assert!(bench.app.can_undo());
+}

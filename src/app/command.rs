@@ -152,8 +152,19 @@ pub enum Command {
     /// As last time.
     ExportAgain,
     CopyPicture,
+    /// Patterns one after another as a GIF.
+    SaveReel,
+    CancelReel,
+    /// Set n of those that were open before.
+    Recent(u32),
+    /// The list of those is emptied.
+    ForgetRecent,
     SaveSession,
     OpenSession,
+    /// The sheet for an address.
+    Address,
+    /// What is typed is opened as an address.
+    OpenAddress,
     /// The sheet with the script.
     Python,
     SavePython,
@@ -224,6 +235,12 @@ impl Command {
             "export-pattern" => Self::ExportPanel(Panel::Pattern),
             "export-as" => Self::ExportAs(*Format::ALL.get(number()? as usize)?),
             "copy-picture" => Self::CopyPicture,
+            "save-reel" => Self::SaveReel,
+            "cancel-reel" => Self::CancelReel,
+            "recent" => Self::Recent(number()?),
+            "forget-recent" => Self::ForgetRecent,
+            "address" => Self::Address,
+            "open-address" => Self::OpenAddress,
             "save-session" => Self::SaveSession,
             "open-session" => Self::OpenSession,
             "python" => Self::Python,

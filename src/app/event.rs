@@ -51,6 +51,10 @@ pub enum Event {
     Failed(Error),
     /// To be told beside the data.
     Notice(Error),
+    /// The GPU was reset; what lay on it is read again.
+    GpuLost,
+    /// It does not come back.
+    GpuGone(Error),
 
     // ---- the user ----
     Do(Command),

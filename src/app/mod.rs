@@ -32,6 +32,7 @@ pub mod notices;
 pub mod open_set;
 pub mod pictures;
 mod play;
+pub mod playback;
 pub mod scales;
 pub mod state;
 pub mod words;
@@ -81,6 +82,8 @@ pub struct App {
     pub image_ms: Option<f64>,
     /// Side of each view, CSS px.
     pub sides: [f64; 2],
+    /// The GPU was reset, and what lay on it is being read again; pictures stay until others are there.
+    pub rebuilding: bool,
     /// Patterns are played.
     pub playing: bool,
     /// A session whose files are not open yet.

@@ -147,6 +147,8 @@ pub struct OpenSet {
     /// The failed patterns were told in a message.
     pub faults_told: bool,
     pub reading: Reading,
+    /// What held its patterns is gone: nothing can be asked.
+    pub is_lost: bool,
     pub progress: Progress,
     pub memory: Memory,
     pub report: Report,
@@ -209,6 +211,7 @@ impl OpenSet {
             faults: Vec::new(),
             faults_told: false,
             reading: Reading::Going,
+            is_lost: false,
             progress: Progress::default(),
             memory: Memory::default(),
             report: Report::default(),
@@ -596,6 +599,11 @@ impl OpenSet {
         self.scan_mean = centres.mean(self.shape().positions() as usize);
         self.centres = Some(centres);
         self.deflection_serial += 1;
+    }
+
+    /// The question of a lane went with the device; nothing is asked until there is another.
+    pub fn forget(&mut self, lane: Lane) {
+        self.in_flight[lane as usize] = None;
     }
 
     /// The engine could not answer; the same is not asked again.

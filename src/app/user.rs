@@ -270,6 +270,12 @@ impl App {
             | Command::ExportAs(_)
             | Command::ExportAgain
             | Command::CopyPicture
+            | Command::SaveReel
+            | Command::CancelReel
+            | Command::Recent(_)
+            | Command::ForgetRecent
+            | Command::Address
+            | Command::OpenAddress
             | Command::SaveSession
             | Command::OpenSession
             | Command::Python

@@ -132,6 +132,11 @@ impl App {
     /// On a plate over a panel, where its picture needs a word.
     pub fn plate(&self, panel: Panel) -> Option<String> {
         let set = self.set.as_ref()?;
+        if self.rebuilding {
+            let (read, total) = (set.progress.bytes_read, set.progress.bytes_total.max(1));
+            let percent = if set.reading == Reading::Going { read * 100 / total } else { 0 };
+            return Some(format!("the GPU was reset: rebuilding, {percent}\u{202f}%"));
+        }
         match panel {
             Panel::Pattern if self.state.pattern == PatternOf::Cursor => {
                 let (_, frame, pattern) = set.pattern.as_ref()?;

@@ -11,7 +11,7 @@ use wasm_bindgen::{JsCast, JsValue, closure::Closure};
 use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::{Document, Element, HtmlElement, HtmlInputElement, ResizeObserver};
 
-use super::{Page, copies, datasets, dom::Dom, files, input, save, sheets};
+use super::{Page, animation, copies, datasets, dom::Dom, files, input, recent, save, sheets};
 use crate::{
     Error, Kind, Result,
     app::{
@@ -54,6 +54,9 @@ pub struct Shell {
     sizes: RefCell<Option<(ResizeObserver, OnSize)>>,
     /// As what a panel was saved last.
     last_format: Cell<Format>,
+    /// A GIF is being made.
+    pub animating: Cell<bool>,
+    pub recent: recent::Recent,
 }
 
 type OnSize = Closure<dyn FnMut()>;
@@ -100,6 +103,8 @@ pub fn start(session: Rc<Session>) -> Result<Rc<Shell>, JsValue> {
         sides: Cell::default(),
         sizes: RefCell::new(None),
         last_format: Cell::default(),
+        animating: Cell::default(),
+        recent: recent::Recent::default(),
     });
     shell.watch_size()?;
     let weak = Rc::downgrade(&shell);
@@ -118,6 +123,7 @@ pub fn start(session: Rc<Session>) -> Result<Rc<Shell>, JsValue> {
     datasets::listen(&shell)?;
     super::loading::listen(&shell);
     copies::listen(&shell);
+    recent::show(&shell);
     let hash = dom.window.location().hash().unwrap_or_default();
     if let Some(state) = ViewState::from_hash(&hash) {
         shell.send(Event::SetState(Box::new(state)));
@@ -172,6 +178,11 @@ impl Shell {
 
     pub fn set_engine(&self, engine: Rc<Engine>) {
         *self.engine.borrow_mut() = Some(engine);
+    }
+
+    /// The engine of the open set.
+    pub fn engine(&self) -> Option<Rc<Engine>> {
+        self.engine.borrow().clone()
     }
 
     pub fn dom(&self) -> Rc<Dom> {
@@ -386,8 +397,17 @@ impl Shell {
             }
         };
         match command {
-            Command::OpenFiles => click("files"),
-            Command::OpenFolder => click("folder"),
+            Command::OpenFiles => recent::pick(self, recent::Kind::Files),
+            Command::OpenFolder => recent::pick(self, recent::Kind::Folder),
+            Command::Recent(place) => recent::open(self, place),
+            Command::ForgetRecent => recent::forget(self),
+            Command::Address => {
+                sheets::toggle(dom, "address-sheet");
+                dom.focus("address");
+            }
+            Command::OpenAddress => files::open_address(self),
+            Command::SaveReel => animation::start(self),
+            Command::CancelReel => animation::cancel(self),
             Command::AddFiles => click("more-files"),
             Command::TypeNumbers => {
                 let first =

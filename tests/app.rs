@@ -985,3 +985,19 @@ fn a_lost_gpu_keeps_the_view_and_the_last_picture_and_is_told() {
     assert_ne!(bench.app.image.as_ref().map(|shown| &shown.field), Some(&before), "the new detector's picture");
     assert!(bench.app.can_undo());
 }
+
+#[test]
+fn a_picture_of_before_is_not_taken_for_the_one_that_is_asked_for() {
+    let mut bench = Bench::loaded();
+    picture(&mut bench, Product::Bf);
+    assert!(bench.app.is_current(Panel::Image) && bench.app.is_current(Panel::Pattern));
+    bench.send(Event::Do(Command::Grow(1)));
+    bench.app.frame(2e9);
+    assert!(!bench.app.is_current(Panel::Image) && bench.app.is_awaited(Panel::Image), "BF is shown, not the new one");
+    bench.answer_all();
+    assert!(!bench.app.is_current(Panel::Image), "answered, not drawn");
+    bench.app.frame(3e9);
+    assert!(bench.app.is_current(Panel::Image));
+    bench.send(Event::Do(Command::NextPattern));
+    assert!(!bench.app.is_current(Panel::Pattern), "one pattern is shown, not the mean");
+}

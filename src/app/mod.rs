@@ -274,6 +274,29 @@ impl App {
         asked.is_some_and(|asked_ms| self.now_ms - asked_ms > LATE_MS)
     }
 
+    /// Whether the panel shows what the view says, not a picture of before; of a set that is being read, as far as it
+    /// goes.
+    pub fn is_current(&self, panel: Panel) -> bool {
+        let (Some(set), Some(shown)) = (&self.set, self.shown(panel)) else { return false };
+        let reading = set.reading == open_set::Reading::Going;
+        let (subject, is_stale) = match panel {
+            Panel::Image => (Subject::Product(self.state.product), self.stale.image),
+            Panel::Pattern => (Subject::Pattern(self.state.pattern), self.stale.pattern),
+        };
+        let fits = match panel {
+            Panel::Image if reading => set.fits(self.state.product, &self.state),
+            Panel::Image => set.want(self.state.product, &self.state).is_some_and(|want| set.has(&want)),
+            Panel::Pattern => reading || set.has(&set.want_pattern(&self.state)),
+        };
+        shown.subject == subject && !is_stale && fits
+    }
+
+    /// Whether the panel's picture is still to come.
+    pub fn is_awaited(&self, panel: Panel) -> bool {
+        let lane = [Lane::Image, Lane::Pattern][panel as usize];
+        self.set.as_ref().is_some_and(|set| !set.is_idle(lane)) || self.stale.image || self.stale.pattern
+    }
+
     pub fn shown(&self, panel: Panel) -> Option<&Shown> {
         match panel {
             Panel::Image => self.image.as_ref(),

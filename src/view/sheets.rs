@@ -92,7 +92,6 @@ pub fn fill_export(dom: &Dom, app: &App) {
     let rows: String = Format::ALL.into_iter().enumerate().map(row).collect();
     dom.html("export-rows", &rows);
     dom.text("export-what", &app.export_title(app.selected));
-    super::save::preview(dom, app.selected);
 }
 
 /// Opens a sheet, or closes it when it is open.

@@ -435,9 +435,13 @@ impl Shell {
             Command::CopyInformation => self.copy("copy-information", self.app.borrow().information_text()),
             Command::Export if self.app.borrow().set.is_some() => {
                 sheets::fill_export(dom, &self.app.borrow());
+                save::preview_of(self, self.selected());
                 sheets::toggle(dom, "export");
             }
-            Command::ExportPanel(_) => sheets::fill_export(dom, &self.app.borrow()),
+            Command::ExportPanel(panel) => {
+                sheets::fill_export(dom, &self.app.borrow());
+                save::preview_of(self, panel);
+            }
             Command::ExportAs(format) => {
                 self.last_format.set(format);
                 save::panel(self, format, self.selected());

@@ -105,11 +105,18 @@ fn draw_scales(dom: &Dom, app: &App) {
         ("scale-alpha", Entry::Alpha, alpha),
         ("scale-energy", Entry::Energy, measures.energy_ev.map(|ev| ev / 1e3)),
     ] {
-        field(dom, app, id, entry, &scale.map(value).unwrap_or_default());
+        field(dom, app, id, entry, &scale.map(brief).unwrap_or_default());
         wrong = wrong.or(app.wrong_entry.as_ref().filter(|(other, _)| *other == entry).map(|(_, why)| why.clone()));
     }
     class(dom, "scale-why", wrong.is_some());
     dom.text("scale-why", &wrong.unwrap_or_else(|| app.calibration_words()));
+}
+
+/// A number without zeros at its end: fields are narrow.
+fn brief(number: f64) -> String {
+    let text = value(number);
+    let has_point = text.contains('.') && !text.contains('×');
+    if has_point { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
 pub(super) fn class(dom: &Dom, id: &str, is_wrong: bool) {

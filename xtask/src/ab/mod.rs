@@ -35,7 +35,7 @@ use crate::{
 };
 use contents::Assets;
 use probe::{Kind, Probe};
-use report::{ClockReport, Report, RigFacts};
+use report::{ClockReport, Report, RigFacts, Rounded};
 use sessions::{Bench, Hardware};
 
 #[derive(clap::Args)]
@@ -100,7 +100,11 @@ const VOID: u8 = 3;
 fn void_in(error: &anyhow::Error) -> Option<Void> {
     let wrong =
         || error.downcast_ref::<visit::Void>().map(|visit::Void(why)| Void::new(Clause::Identical, why.clone()));
-    error.downcast_ref::<Void>().cloned().or_else(wrong)
+    let missing = || {
+        let why = error.downcast_ref::<visit::NotLoaded>()?;
+        Some(Void::new(Clause::Content, why.to_string()))
+    };
+    error.downcast_ref::<Void>().cloned().or_else(wrong).or_else(missing)
 }
 
 fn read(path: &Path) -> Result<Report> {
@@ -144,18 +148,33 @@ impl Options {
             }
             clocks.push(serde_json::from_value::<Clock>(answer["clock"].clone())?);
         }
-        let (mut rounding, _served) = self.rig.setup(dist, &[], true).await?;
-        rounding.flags.retain(|flag| ![chrome::FINE_TIMESTAMPS, chrome::LINUX_WEBGPU[0]].contains(&flag.as_str()));
-        rounding.flags.push(chrome::ROUNDED_TIMESTAMPS.to_owned());
-        // Some hosts have no WebGPU without the flags that lift the rounding; then there is nothing to compare with.
-        let rounded = sessions::clock(&rounding).await.ok();
-        let rounded = rounded.and_then(|(answer, _)| serde_json::from_value(answer["clock"].clone()).ok());
+        let rounded = self.rounded(dist).await?;
         setup.tidy(false);
         rig.host.extend(host_gpu());
         let report = ClockReport { version: planescope::ab::VERSION, rig, clocks, rounded };
         print!("{}", report.text());
         self.write("clock", "json", &serde_json::to_string(&report)?)?;
         self.write("clock", "html", &html::clock(&report))
+    }
+
+    /// The clock in a browser that rounds timestamps, as all do without the flags that lift it.
+    async fn rounded(&self, dist: &Path) -> Result<Rounded> {
+        let (mut setup, _served) = self.rig.setup(dist, &[], true).await?;
+        // The second lifts the rounding as well.
+        setup.flags.retain(|flag| ![chrome::FINE_TIMESTAMPS, chrome::UNSAFE_WEBGPU].contains(&flag.as_str()));
+        setup.flags.push(chrome::ROUNDED_TIMESTAMPS.to_owned());
+        let mut rounded = Rounded { flags: setup.flags.clone(), ..Rounded::default() };
+        match sessions::clock(&setup).await {
+            Ok((answer, facts)) if !facts.is_software => {
+                rounded.clock = serde_json::from_value(answer["clock"].clone()).ok();
+                rounded.void = serde_json::from_value(answer["void"].clone()).ok();
+            }
+            Ok((_, facts)) => rounded.missing = Some(format!("{} is a software adapter", facts.adapter)),
+            // Some hosts have no WebGPU without the flags that lift the rounding.
+            Err(error) => rounded.missing = Some(format!("{error:#}")),
+        }
+        setup.tidy(false);
+        Ok(rounded)
     }
 
     async fn probe(&self, probe: &Probe, dist: &Path) -> Result<()> {

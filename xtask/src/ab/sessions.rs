@@ -95,7 +95,7 @@ impl Bench<'_> {
         visit.load(set, &tuning).await?;
         let mut session = self.session(Source::Calls, &visit.facts);
         session.clock = Some(clock);
-        // Pinned, then settled: the picture of the load is drawn before anything counts.
+        // The view comes to rest and is pinned before the GPU settles: the readings that are thrown away come after.
         visit.ask("settled()").await?;
         visit.ask("pause(true)").await?;
         session.drawn[0] = drawn(&mut visit).await?;

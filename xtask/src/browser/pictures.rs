@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Result, ensure};
 use serde_json::json;
 
-use super::{Bench, FILE_INPUT, cdp::Browser, launch, viewer::folder};
+use super::{Bench, FILE_INPUT, cdp::Browser, launch};
 use crate::{paths, serve, test::data};
 
 /// A picture: its name, how it comes about on the demo set, and the theme.
@@ -130,7 +130,6 @@ impl Bench<'_> {
     async fn pictures(&mut self) -> Result<()> {
         let out = paths::root().join("docs/screenshots");
         std::fs::create_dir_all(&out)?;
-        drop(folder("pictures")?);
         let mut bytes = 0;
         self.themed("dark").await?;
         self.recent_for_picture().await?;
@@ -145,7 +144,7 @@ impl Bench<'_> {
             self.themed(theme).await?;
             let set = format!(
                 "(() => {{ const state = __planescope.state(), disc = state.disc; const next = {state}; if (next.looks === null) delete next.looks, next.looks = first.looks ?? undefined;\
-                 for (const key in next) if (next[key] === undefined) delete next[key]; __planescope.set(next); }})()"
+                 for (const key in next) if (next[key] === undefined) delete next[key]; __planescope.set({{ ...next, pattern_smoothing: 'off' }}); }})()"
             );
             self.look(&set).await?;
             self.settle().await?;
@@ -209,6 +208,7 @@ impl Bench<'_> {
 
     async fn shoot(&mut self, out: &Path, name: &str, [width, height]: [u32; 2]) -> Result<usize> {
         let picture = self.limited(name, async |browser| browser.screenshot(width, height).await).await?;
+        let picture = super::palette::reduced(&picture)?;
         println!("    {name}.png {} bytes", picture.len());
         ensure!(picture.len() <= LARGEST, "{name}.png has {} bytes, more than {LARGEST}", picture.len());
         std::fs::write(out.join(format!("{name}.png")), &picture)?;

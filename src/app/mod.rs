@@ -386,14 +386,15 @@ fn thumb(field: &Field, look: Look, percentiles: Percentiles, serial: u32) -> Th
     Thumb { limits: percentiles.limits(&field), unit: scale_unit(&field, &look), look, serial, field }
 }
 
-/// What a scale measures by: a logarithm one count, or four decades below the largest magnitude; a symmetric one a
-/// hundredth of it; a power its exponent.
+/// What a scale measures by: a logarithm one count, or four decades below the largest magnitude, of spreads two; a
+/// symmetric one a hundredth of it; a power its exponent.
 fn scale_unit(field: &Field, look: &Look) -> f64 {
     let largest = || field.known().fold(0.0, |largest: f64, value| largest.max(value.abs()));
     match look.scale {
         Scale::Power => look.gamma,
         Scale::Symlog => (largest() * 1e-2).max(f64::MIN_POSITIVE),
         _ if field.counts => 1.0,
+        _ if field.unit.starts_with("counts") => (largest() * 1e-2).max(f64::MIN_POSITIVE),
         _ => (largest() * 1e-4).max(f64::MIN_POSITIVE),
     }
 }

@@ -204,6 +204,7 @@ impl Bench<'_> {
         )
         .await?;
         self.open_page().await?;
+        self.look(listed).await?;
         self.click("[data-do=forget-recent]").await?;
         let gone = "(async () => { for (let i = 0; i < 50 && document.querySelector('#recent button'); i++) await new Promise((done) => setTimeout(done, 50)); return document.querySelectorAll('#recent button').length; })()";
         self.expect("the list is emptied", gone, json!(0)).await

@@ -74,7 +74,8 @@ fn the_gpu_decodes_chunks_of_the_reference_filter_to_the_benchmarks_table() -> O
         let decoder = Decoder::new(&context, layout(&set), FRAMES_ON_GPU, Method::default()).await?;
         let decoded = decoder.decode(&context, &compressed, &slots).await?;
         let engine = gpu::Engine::new(context, layout(&set), FRAMES_ON_GPU).await?;
-        engine.add(decoded.into_batch(&slots))?;
+        let frames: Vec<u32> = slots.iter().map(|slot| slot.frame).collect();
+        engine.add(&decoded, &frames, &decoded.status(&slots))?;
         compare(&Engine::Gpu(engine), FRAMES_ON_GPU).await
     })
 }

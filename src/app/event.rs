@@ -125,6 +125,21 @@ pub enum Event {
     },
 }
 
+impl Event {
+    /// True for what a load or an answer tells: the page need not be drawn for it at once.
+    pub fn can_wait(&self) -> bool {
+        matches!(
+            self,
+            Self::Progress(_)
+                | Self::FirstBatch
+                | Self::BatchReady
+                | Self::Memory(_)
+                | Self::Answered { .. }
+                | Self::Tick
+        )
+    }
+}
+
 /// Copies of sets in the browser's storage.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Copies {

@@ -224,6 +224,9 @@ impl App {
         if patterns.frames == 0 && reading {
             return;
         }
+        if !matches!(set.fit, Fit::Wanted | Fit::Check) {
+            return;
+        }
         let found = found_disc(patterns, set);
         match set.fit {
             Fit::Wanted => {

@@ -220,6 +220,19 @@ impl Context {
         &self.ledger
     }
 
+    /// Fails when there were more than `count` errors since the device was made: for work that no scope watches.
+    ///
+    /// # Errors
+    /// `Gpu` with the first one after those.
+    pub fn trouble_since(&self, count: usize) -> Result<()> {
+        match self.trouble.all().into_iter().nth(count) {
+            Some(message) => {
+                Err(Error::new(Kind::Gpu, "gpu_internal", "The graphics driver refused some work").found(message))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// All errors since the device was made: from scopes, uncaptured ones, a lost device.
     pub fn errors(&self) -> Vec<String> {
         self.trouble.all()

@@ -8,6 +8,7 @@ use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
 use super::{
     census::SentinelCensus,
     context::Context,
+    decode::Decoded,
     desk::Desks,
     hash_frames::HashFrames,
     max_pattern::MaxPattern,
@@ -100,14 +101,13 @@ impl Engine {
         self.layout
     }
 
-    /// Keeps a batch.
+    /// Keeps frames that were decoded; their numbers and status as in [`Batch`].
     ///
     /// # Errors
-    /// As [`FrameTable::add`].
-    pub fn add(&self, batch: Batch) -> Result<()> {
-        self.frames.borrow_mut().add(&batch.frames, &batch.status)?;
-        self.resident.add(batch);
-        Ok(())
+    /// As [`FrameTable::add`] and [`Resident::add`].
+    pub fn add(&self, decoded: &Decoded, frames: &[u32], status: &[u32]) -> Result<()> {
+        self.frames.borrow_mut().add(frames, status)?;
+        self.resident.add(decoded, frames, status)
     }
 
     /// Packs and keeps frames of little-endian pixels, one after another in `bytes`; status as in [`Batch`].
@@ -115,8 +115,8 @@ impl Engine {
     /// # Errors
     /// As [`FrameTable::add`]; `Gpu` without memory.
     pub async fn add_pixels(&self, frames: &[u32], status: &[u32], bytes: &[u8]) -> Result<()> {
-        let batches = self.packer.pack(&self.context, frames, status, bytes).await?;
-        batches.into_iter().try_for_each(|batch| self.add(batch))
+        let packed = self.packer.pack(&self.context, frames, status, bytes).await?;
+        packed.iter().try_for_each(|(decoded, frames, status)| self.add(decoded, frames, status))
     }
 
     /// Sums over `pixels`, one per frame.

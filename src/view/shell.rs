@@ -19,6 +19,7 @@ use crate::{
         event::{Answer, Lane},
         exports::Format,
         notices::HELP,
+        open_set::Reading,
     },
     display::Cell as Pixel,
     engine::Engine,
@@ -49,6 +50,11 @@ pub struct Shell {
     /// Hears of every new image, with the part of the scan positions that it covers.
     presented: RefCell<Option<OnPresented>>,
     covered: Cell<Option<u32>>,
+    /// The part of the scan positions that the image on screen covers.
+    part_seen: Cell<f64>,
+    /// When the page was drawn last; a timer will ask for a frame.
+    drawn_ms: Cell<f64>,
+    some_frame_is_due: Cell<bool>,
     /// Side of each view, CSS px; 0 while none is shown.
     sides: Cell<[f64; 2]>,
     sizes: RefCell<Option<(ResizeObserver, OnSize)>>,
@@ -68,6 +74,11 @@ struct Address {
     hash: String,
     written_ms: f64,
 }
+
+/// Rest between two frames that nobody has asked for while a set is read.
+const FRAME_REST_MS: f64 = 120.0;
+/// The part of the scan from which on an image counts as a picture of it.
+const FIRST_PICTURE: f64 = 0.05;
 
 /// A detector given pixel by pixel does not fit into an address.
 const LONGEST_HASH: usize = 8000;
@@ -97,6 +108,9 @@ pub fn start(session: Rc<Session>) -> Result<Rc<Shell>, JsValue> {
         address: RefCell::default(),
         presented: RefCell::new(None),
         covered: Cell::new(None),
+        part_seen: Cell::default(),
+        drawn_ms: Cell::default(),
+        some_frame_is_due: Cell::default(),
         sides: Cell::default(),
         sizes: RefCell::new(None),
         last_format: Cell::default(),
@@ -137,14 +151,16 @@ impl Shell {
     }
 
     fn drain(self: &Rc<Self>) {
+        let mut can_wait = true;
         while let Some(event) = self.next_event() {
+            can_wait &= event.can_wait();
             let effects = self.app.borrow_mut().update(self.now_ms(), event);
             for effect in effects {
                 self.run(effect);
             }
         }
         self.at_work.set(false);
-        self.ask_for_frame();
+        if can_wait { self.ask_for_some_frame() } else { self.ask_for_frame() }
     }
 
     fn next_event(&self) -> Option<Event> {
@@ -226,6 +242,27 @@ impl Shell {
         }
     }
 
+    /// Asks for a frame when one was drawn some time ago: pictures that nobody has asked for come rarely while a set is
+    /// read, since the same thread reads it. The first picture of the whole scan does not wait.
+    fn ask_for_some_frame(self: &Rc<Self>) {
+        let is_reading = self.app.borrow().set.as_ref().is_some_and(|set| set.reading == Reading::Going);
+        if !is_reading || self.part_seen.get() < FIRST_PICTURE || self.app.borrow().playing {
+            return self.ask_for_frame();
+        }
+        if self.frame_is_due.get() || self.some_frame_is_due.replace(true) {
+            return;
+        }
+        let weak = Rc::downgrade(self);
+        let rest_ms = (self.drawn_ms.get() + FRAME_REST_MS - self.now_ms()).max(0.0);
+        gloo_timers::callback::Timeout::new(rest_ms as u32, move || {
+            if let Some(shell) = weak.upgrade() {
+                shell.some_frame_is_due.set(false);
+                shell.ask_for_frame();
+            }
+        })
+        .forget();
+    }
+
     /// Hears when the views change their size: they appear, the window or a card pushes them. Asking for it in every
     /// frame would make the browser lay out the page each time.
     fn watch_size(self: &Rc<Self>) -> Result<(), JsValue> {
@@ -263,6 +300,7 @@ impl Shell {
             return;
         }
         self.drawn.set(self.drawn.get().wrapping_add(1));
+        self.drawn_ms.set(self.now_ms());
         // Writing into the page may cause events; they wait until it is drawn.
         self.at_work.set(true);
         let is_due = self.draw();
@@ -272,7 +310,7 @@ impl Shell {
             self.at_work.set(true);
             self.drain();
         } else if is_due {
-            self.ask_for_frame();
+            self.ask_for_some_frame();
         }
     }
 
@@ -300,10 +338,14 @@ impl Shell {
         if self.covered.replace(serial) == serial {
             return;
         }
-        let (Some(shown), Some(listener)) = (&app.image, self.presented.borrow().clone()) else { return };
+        let Some(shown) = &app.image else { return self.part_seen.set(0.0) };
         let cells = &shown.field.cells;
         let known = cells.iter().filter(|&&cell| matches!(cell, Pixel::Value | Pixel::Void)).count();
-        listener(known as f64 / cells.len().max(1) as f64);
+        self.part_seen.set(known as f64 / cells.len().max(1) as f64);
+        let listener = self.presented.borrow().clone();
+        if let Some(listener) = listener {
+            listener(self.part_seen.get());
+        }
     }
 
     /// Whether the address is still to be written.

@@ -107,6 +107,11 @@ pub async fn requests_under_way_together_do_not_disturb_each_other(context: &Rc<
     Ok(())
 }
 
+fn add(context: &Context, engine: &gpu::Engine, batch: &cpu::planes::Batch) -> Verdict {
+    let uploaded = gpu::decode::Decoded::upload(context, batch).map_err(told)?;
+    engine.add(&uploaded, &batch.frames, &batch.status).map_err(told)
+}
+
 pub async fn a_census_grows_with_the_batches(context: &Rc<Context>) -> Verdict {
     let mut sample = Sample::new(17, 31, Dtype::U16, 256);
     let batches = std::mem::take(&mut sample.batches);
@@ -114,7 +119,7 @@ pub async fn a_census_grows_with_the_batches(context: &Rc<Context>) -> Verdict {
     let all_frames = sample.frames.clone();
     sample.frames.iter_mut().for_each(|frame| *frame = None);
     for batch in &batches {
-        engine.add(gpu::planes::Batch::upload(context, batch).map_err(told)?).map_err(told)?;
+        add(context, &engine, batch)?;
         batch.frames.iter().for_each(|&frame| sample.frames[frame as usize] = all_frames[frame as usize].clone());
         for good in [sample.good(), sample.good(), sample.good().without(&pixels_by_index(&sample, 5))] {
             same("census", &engine.census(&good).await.map_err(told)?, &census_of(&sample, &good))?;
@@ -131,7 +136,7 @@ pub async fn batches_that_are_merged_answer_as_before(context: &Rc<Context>) -> 
     let (good, all_frames) = (sample.good(), std::mem::replace(&mut sample.frames, vec![None; FRAMES as usize]));
     for frame in (0..FRAMES).filter(|&frame| frame != ABSENT) {
         let one = batch(&sample.layout, &[frame], &all_frames);
-        engine.add(gpu::planes::Batch::upload(context, &one).map_err(told)?).map_err(told)?;
+        add(context, &engine, &one)?;
         sample.frames[frame as usize].clone_from(&all_frames[frame as usize]);
         same("virtual image", &engine.virtual_image(&good).await.map_err(told)?, &sums_of(&sample, &good))?;
         if frame % 5 == 2 {
@@ -159,7 +164,7 @@ pub async fn a_pattern_of_more_workgroups_than_a_row_is_exact(context: &Rc<Conte
     let mut batch = cpu::planes::Batch::default();
     batch.push(&layout, 0, &pixels_to_planes::planes(&layout, &pixels));
     let engine = gpu::Engine::new(context.clone(), layout, 1).await.map_err(told)?;
-    engine.add(gpu::planes::Batch::upload(context, &batch).map_err(told)?).map_err(told)?;
+    add(context, &engine, &batch)?;
     let found = engine.pattern(0).await.map_err(told)?;
     let expected: Vec<u32> = pixels.iter().map(|&value| value.into()).collect();
     ensure(found.pixels == expected, || "the pattern differs".into())
@@ -206,7 +211,7 @@ pub async fn sums_over_hundreds_of_frames_carry_into_the_high_word(context: &Rc<
             batch.push(&layout, frame, &pixels_to_planes::planes(&layout, &bytes));
         }
         let engine = gpu::Engine::new(context.clone(), layout, 300).await.map_err(told)?;
-        engine.add(gpu::planes::Batch::upload(context, &batch).map_err(told)?).map_err(told)?;
+        add(context, &engine, &batch)?;
         let total = engine.sum_pattern(&Frames::All).await.map_err(told)?;
         let value =
             |frame, p| if dtype == Dtype::I32 { i64::from(pixel(frame, p) as i32) } else { pixel(frame, p).into() };
@@ -280,7 +285,7 @@ fn told(error: Error) -> String {
 async fn on_gpu(context: &Rc<Context>, sample: &Sample) -> Result<gpu::Engine, String> {
     let engine = gpu::Engine::new(context.clone(), sample.layout, FRAMES).await.map_err(told)?;
     for batch in &sample.batches {
-        engine.add(gpu::planes::Batch::upload(context, batch).map_err(told)?).map_err(told)?;
+        add(context, &engine, batch)?;
     }
     Ok(engine)
 }

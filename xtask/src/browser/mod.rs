@@ -144,6 +144,8 @@ impl Bench<'_> {
             "viewer" => self.viewer().await,
             "accessibility" => self.walk().await,
             "choices" => self.choices().await,
+            "keeping" => self.keeping().await,
+            "loading" => self.loading().await,
             "screenshots" => self.screenshots().await,
             other => Err(anyhow::anyhow!("there is no part {other}")),
         };

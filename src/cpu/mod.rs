@@ -22,6 +22,8 @@ pub mod pixels_to_planes;
 pub mod planes;
 pub mod seal_slots;
 pub mod shift_table;
+pub mod square_pattern;
+pub mod squares;
 pub mod sum_pattern;
 pub mod virtual_image;
 

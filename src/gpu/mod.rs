@@ -29,6 +29,8 @@ mod readback;
 mod resident;
 pub mod seal_slots;
 pub mod shift_table;
+pub mod square_pattern;
+pub mod squares;
 #[cfg(target_arch = "wasm32")]
 mod staging;
 mod stopwatch;
@@ -60,6 +62,8 @@ pub const PASSES: &[PassSpec] = &[
     pattern::SPEC,
     sum_pattern::SPEC,
     max_pattern::SPEC,
+    squares::SPEC,
+    square_pattern::SPEC,
     census::SPEC,
     hash_frames::SPEC,
     pixels_to_planes::SPEC,

@@ -11,8 +11,10 @@ use std::{
 
 use futures_channel::mpsc;
 use futures_util::{StreamExt, lock::Mutex};
-use js_sys::{ArrayBuffer, Uint8Array};
+use js_sys::{ArrayBuffer, Function, Promise, Reflect, Uint8Array};
 use serde::{Deserialize, Serialize};
+use wasm_bindgen::{JsCast, closure::Closure};
+use wasm_bindgen_futures::JsFuture;
 
 use super::{Buffer, Context, PADDING_BYTES, Verdict};
 use crate::{Error, Kind, Result};
@@ -40,6 +42,8 @@ pub struct Staging {
     failed: Rc<Cell<bool>>,
     copy_ms: Cell<f64>,
     wait_ms: Cell<f64>,
+    /// Copying since the page had its turn.
+    slice_ms: Cell<f64>,
 }
 
 /// An upload buffer with `len` bytes for byte `dest` of `target`.
@@ -67,6 +71,7 @@ impl Staging {
             failed: Rc::default(),
             copy_ms: Cell::default(),
             wait_ms: Cell::default(),
+            slice_ms: Cell::default(),
         };
         if mode == UploadMode::Ring {
             let ring = || (0..count.max(1)).map(|_| upload_buffer(context, bytes)).collect::<Result<Vec<_>>>();
@@ -111,7 +116,7 @@ impl Staging {
         }
         let started = now_ms();
         let buffer = match self.mode {
-            UploadMode::Ring => self.mapped.lock().await.next().await.ok_or_else(lost_ring)?,
+            UploadMode::Ring => self.next_mapped().await?,
             _ => mapped_at_creation(context, self.bytes)?,
         };
         self.wait_ms.set(self.wait_ms.get() + now_ms() - started);
@@ -128,13 +133,28 @@ impl Staging {
         };
         Uint8Array::new(&range).set(&bytes, 0);
         buffer.unmap();
-        self.copy_ms.set(self.copy_ms.get() + now_ms() - started);
+        self.copied_for(now_ms() - started);
         let written = Written { buffer, target: target.clone(), dest, len: padded };
         self.written.borrow_mut().push(written);
         if self.written.borrow().len() >= self.together {
             self.flush(context);
         }
         Ok(())
+    }
+
+    async fn next_mapped(&self) -> Result<Buffer> {
+        // Whoever waits for the next turn holds the others back, too.
+        let mut mapped = self.mapped.lock().await;
+        if self.slice_ms.get() > SLICE_MS {
+            self.slice_ms.set(0.0);
+            next_turn().await;
+        }
+        mapped.next().await.ok_or_else(lost_ring)
+    }
+
+    fn copied_for(&self, ms: f64) {
+        self.copy_ms.set(self.copy_ms.get() + ms);
+        self.slice_ms.set(self.slice_ms.get() + ms);
     }
 
     /// Submits the copies of all uploads so far.
@@ -216,4 +236,22 @@ fn lost_ring() -> Error {
 
 fn now_ms() -> f64 {
     web_sys::window().and_then(|window| window.performance()).map_or(0.0, |clock| clock.now())
+}
+
+/// The page gets its turn after so much copying.
+const SLICE_MS: f64 = 5.0;
+
+/// Lets the page do what else there is to do (<https://wicg.github.io/scheduling-apis/#dom-scheduler-posttask>); timers
+/// would wait 4 ms each time.
+async fn next_turn() {
+    let scheduler = Reflect::get(&js_sys::global(), &"scheduler".into()).unwrap_or_default();
+    let post = Reflect::get(&scheduler, &"postTask".into()).ok().and_then(|post| post.dyn_into::<Function>().ok());
+    let nothing = Closure::once_into_js(|| ());
+    let task =
+        post.and_then(|post| post.call1(&scheduler, &nothing).ok()).and_then(|task| task.dyn_into::<Promise>().ok());
+    match task {
+        // A task that does nothing does not fail.
+        Some(task) => drop(JsFuture::from(task).await),
+        None => gloo_timers::future::TimeoutFuture::new(0).await,
+    }
 }

@@ -3,6 +3,7 @@
 //! Structure and words that never change are in `index.html`; everything here fills its places by id.
 
 mod analysis;
+mod animation;
 mod copies;
 mod datasets;
 mod deflection;
@@ -13,6 +14,7 @@ mod input;
 mod loading;
 mod overlay;
 mod panel;
+mod recent;
 mod save;
 mod sheets;
 mod shelf;

@@ -11,7 +11,7 @@ use wasm_bindgen::{JsCast, JsValue, closure::Closure};
 use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::{Document, Element, HtmlElement, HtmlInputElement, ResizeObserver};
 
-use super::{Page, copies, datasets, dom::Dom, files, input, save, sheets};
+use super::{Page, animation, copies, datasets, dom::Dom, files, input, recent, save, sheets};
 use crate::{
     Error, Kind, Result,
     app::{
@@ -60,6 +60,9 @@ pub struct Shell {
     sizes: RefCell<Option<(ResizeObserver, OnSize)>>,
     /// As what a panel was saved last.
     last_format: Cell<Format>,
+    /// A GIF is being made.
+    pub animating: Cell<bool>,
+    pub recent: recent::Recent,
 }
 
 type OnSize = Closure<dyn FnMut()>;
@@ -77,6 +80,8 @@ struct Address {
 
 /// Rest between two frames that nobody has asked for while a set is read.
 const FRAME_REST_MS: f64 = 120.0;
+/// The same before the image covers [`FIRST_PICTURE`].
+const FIRST_FRAME_REST_MS: f64 = 40.0;
 /// The part of the scan from which on an image counts as a picture of it.
 const FIRST_PICTURE: f64 = 0.05;
 
@@ -114,6 +119,8 @@ pub fn start(session: Rc<Session>) -> Result<Rc<Shell>, JsValue> {
         sides: Cell::default(),
         sizes: RefCell::new(None),
         last_format: Cell::default(),
+        animating: Cell::default(),
+        recent: recent::Recent::default(),
     });
     shell.watch_size()?;
     let weak = Rc::downgrade(&shell);
@@ -132,6 +139,7 @@ pub fn start(session: Rc<Session>) -> Result<Rc<Shell>, JsValue> {
     datasets::listen(&shell)?;
     super::loading::listen(&shell);
     copies::listen(&shell);
+    recent::show(&shell);
     let hash = dom.window.location().hash().unwrap_or_default();
     if let Some(state) = ViewState::from_hash(&hash) {
         shell.send(Event::SetState(Box::new(state)));
@@ -153,7 +161,7 @@ impl Shell {
     fn drain(self: &Rc<Self>) {
         let mut can_wait = true;
         while let Some(event) = self.next_event() {
-            can_wait &= event.can_wait();
+            can_wait &= event.can_wait() && !self.is_first_picture(&event);
             let effects = self.app.borrow_mut().update(self.now_ms(), event);
             for effect in effects {
                 self.run(effect);
@@ -161,6 +169,11 @@ impl Shell {
         }
         self.at_work.set(false);
         if can_wait { self.ask_for_some_frame() } else { self.ask_for_frame() }
+    }
+
+    /// The answer to the first image of the whole scan does not wait.
+    fn is_first_picture(&self, event: &Event) -> bool {
+        matches!(event, Event::Answered { lane: Lane::Image, .. }) && self.part_seen.get() < FIRST_PICTURE
     }
 
     fn next_event(&self) -> Option<Event> {
@@ -188,6 +201,11 @@ impl Shell {
 
     pub fn set_engine(&self, engine: Rc<Engine>) {
         *self.engine.borrow_mut() = Some(engine);
+    }
+
+    /// The engine of the open set.
+    pub fn engine(&self) -> Option<Rc<Engine>> {
+        self.engine.borrow().clone()
     }
 
     pub fn dom(&self) -> Rc<Dom> {
@@ -243,17 +261,19 @@ impl Shell {
     }
 
     /// Asks for a frame when one was drawn some time ago: pictures that nobody has asked for come rarely while a set is
-    /// read, since the same thread reads it. The first picture of the whole scan does not wait.
+    /// read, since the same thread reads it.
     fn ask_for_some_frame(self: &Rc<Self>) {
         let is_reading = self.app.borrow().set.as_ref().is_some_and(|set| set.reading == Reading::Going);
-        if !is_reading || self.part_seen.get() < FIRST_PICTURE || self.app.borrow().playing {
+        if !is_reading || self.app.borrow().playing {
             return self.ask_for_frame();
         }
         if self.frame_is_due.get() || self.some_frame_is_due.replace(true) {
             return;
         }
         let weak = Rc::downgrade(self);
-        let rest_ms = (self.drawn_ms.get() + FRAME_REST_MS - self.now_ms()).max(0.0);
+        let is_seen = self.part_seen.get() >= FIRST_PICTURE;
+        let rest_ms = if is_seen { FRAME_REST_MS } else { FIRST_FRAME_REST_MS };
+        let rest_ms = (self.drawn_ms.get() + rest_ms - self.now_ms()).max(0.0);
         gloo_timers::callback::Timeout::new(rest_ms as u32, move || {
             if let Some(shell) = weak.upgrade() {
                 shell.some_frame_is_due.set(false);
@@ -383,6 +403,7 @@ impl Shell {
             Effect::Keep => copies::keep(self),
             Effect::ClearCopies => copies::clear(self),
             Effect::Flip(flip) => self.session.set_flip(flip),
+            Effect::Order(order) => self.session.set_order(order),
             Effect::Exclude(pixels) => self.session.exclude(pixels),
             Effect::List => {
                 let shell = self.clone();
@@ -427,8 +448,17 @@ impl Shell {
             }
         };
         match command {
-            Command::OpenFiles => click("files"),
-            Command::OpenFolder => click("folder"),
+            Command::OpenFiles => recent::pick(self, recent::Kind::Files),
+            Command::OpenFolder => recent::pick(self, recent::Kind::Folder),
+            Command::Recent(place) => recent::open(self, place),
+            Command::ForgetRecent => recent::forget(self),
+            Command::Address => {
+                sheets::toggle(dom, "address-sheet");
+                dom.focus("address");
+            }
+            Command::OpenAddress => files::open_address(self),
+            Command::SaveReel => animation::start(self),
+            Command::CancelReel => animation::cancel(self),
             Command::AddFiles => click("more-files"),
             Command::TypeNumbers => {
                 let first =
@@ -456,9 +486,13 @@ impl Shell {
             Command::CopyInformation => self.copy("copy-information", self.app.borrow().information_text()),
             Command::Export if self.app.borrow().set.is_some() => {
                 sheets::fill_export(dom, &self.app.borrow());
+                save::preview_of(self, self.selected());
                 sheets::toggle(dom, "export");
             }
-            Command::ExportPanel(_) => sheets::fill_export(dom, &self.app.borrow()),
+            Command::ExportPanel(panel) => {
+                sheets::fill_export(dom, &self.app.borrow());
+                save::preview_of(self, panel);
+            }
             Command::ExportAs(format) => {
                 self.last_format.set(format);
                 save::panel(self, format, self.selected());
@@ -538,6 +572,9 @@ async fn answer(engine: &Engine, ask: Ask) -> Result<Answer> {
         Ask::Phase(field, how) => Answer::Phase(integrate(&field, how, &Pace::default().rest()).await),
         Ask::Pattern(frame) => Answer::Pattern(frame, engine.pattern(frame).await?),
         Ask::Patterns(frames) => Answer::Patterns(engine.sum_pattern(&frames).await?),
+        Ask::Squares(pixels) => Answer::Squares(pixels.count(), engine.squares(&pixels).await?),
+        Ask::MaxPattern(frames) => Answer::MaxPattern(engine.max_pattern(&frames).await?),
+        Ask::SquarePattern(frames) => Answer::SquarePattern(engine.square_pattern(&frames).await?),
         Ask::Spectrum { values, rows, cols } => {
             Answer::Spectrum(spectrum(&values, rows, cols, true, &Pace::default().rest()).await)
         }

@@ -7,6 +7,7 @@
 //! - `bench`: measures loads, decodes and products in Chrome.
 //! - `ab`: A/B experiments on the GPU, by rules that void a run rather than print a doubtful number.
 //! - `demo`: makes the page's demo set anew.
+//! - `screenshots`: takes the pictures of docs/screenshots.
 
 mod ab;
 mod bench;
@@ -57,6 +58,8 @@ enum Command {
     Ab(Box<ab::Options>),
     /// Make the page's demo set in www/demo anew
     Demo,
+    /// Take the pictures of docs/screenshots of the page in dist/
+    Screenshots,
 }
 
 fn main() -> ExitCode {
@@ -76,6 +79,11 @@ fn execute(command: Command) -> Result<ExitCode> {
         Command::Bench(options) => return bench::run(&options),
         Command::Ab(options) => return ab::run(&options),
         Command::Inspect(options) => return inspect::run(&options),
+        Command::Screenshots => {
+            let (python, chrome) = (test::tools::python()?, test::tools::chrome()?);
+            test::data::make(&python)?;
+            browser::pictures::take(&chrome, &python)?;
+        }
         Command::Demo => test::data::make_demo(&test::tools::python()?)?,
         Command::Build { dev, out } => {
             let profile = if dev { wasm::Profile::Dev } else { wasm::Profile::Release };

@@ -174,6 +174,24 @@ impl Browser {
         Ok(())
     }
 
+    /// Fingers: down at the first places, along the others, and up; CSS px of the window.
+    pub async fn touch(&mut self, steps: &[Vec<[f64; 2]>]) -> Result<()> {
+        for (place, fingers) in steps.iter().enumerate() {
+            let points: Vec<Value> =
+                fingers.iter().enumerate().map(|(id, [x, y])| json!({"x": x, "y": y, "id": id})).collect();
+            let kind = if place == 0 { "touchStart" } else { "touchMove" };
+            self.call("Input.dispatchTouchEvent", json!({"type": kind, "touchPoints": points})).await?;
+        }
+        self.call("Input.dispatchTouchEvent", json!({"type": "touchEnd", "touchPoints": []})).await?;
+        Ok(())
+    }
+
+    /// Kills Chrome's GPU process; Chrome starts another.
+    pub async fn crash_gpu(&mut self) -> Result<()> {
+        self.call("Browser.crashGpuProcess", json!({})).await?;
+        Ok(())
+    }
+
     /// Files that the page saves go to this folder.
     pub async fn save_into(&mut self, folder: &Path) -> Result<()> {
         let arguments = json!({"behavior": "allow", "downloadPath": folder, "eventsEnabled": false});

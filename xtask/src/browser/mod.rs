@@ -6,9 +6,11 @@
 mod cases;
 pub mod cdp;
 mod choices;
+mod hands;
 mod keeping;
 mod loading;
 mod measuring;
+pub mod pictures;
 mod screens;
 mod viewer;
 mod walk;
@@ -130,6 +132,8 @@ impl Bench<'_> {
         self.finish("loading", loading);
         let viewer = self.viewer().await;
         self.finish("the viewer", viewer);
+        let hands = self.hands().await;
+        self.finish("hands", hands);
         let walk = self.walk().await;
         self.finish("accessibility", walk);
         let keeping = self.keeping().await;
@@ -142,6 +146,7 @@ impl Bench<'_> {
     async fn one(&mut self, name: &str) {
         let outcome = match name {
             "viewer" => self.viewer().await,
+            "hands" => self.hands().await,
             "accessibility" => self.walk().await,
             "choices" => self.choices().await,
             "keeping" => self.keeping().await,

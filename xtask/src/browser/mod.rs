@@ -12,6 +12,7 @@ mod loading;
 mod measuring;
 pub mod pictures;
 mod screens;
+mod security;
 mod viewer;
 mod walk;
 
@@ -138,6 +139,8 @@ impl Bench<'_> {
         self.finish("accessibility", walk);
         let keeping = self.keeping().await;
         self.finish("copies", keeping);
+        let security = self.security().await;
+        self.finish("security", security);
         let shots = self.screenshots().await;
         self.finish("screenshots", shots);
     }
@@ -151,6 +154,7 @@ impl Bench<'_> {
             "choices" => self.choices().await,
             "keeping" => self.keeping().await,
             "loading" => self.loading().await,
+            "security" => self.security().await,
             "screenshots" => self.screenshots().await,
             other => Err(anyhow::anyhow!("there is no part {other}")),
         };

@@ -106,6 +106,7 @@ pub enum Product {
     Pattern,
     SumPattern,
     SquarePattern,
+    MaxPattern,
     Census,
     HashFrames,
 }
@@ -120,6 +121,7 @@ impl Product {
             Self::Pattern => "pattern",
             Self::SumPattern => "sum_pattern",
             Self::SquarePattern => "square_pattern",
+            Self::MaxPattern => "max_pattern",
             Self::Census => "census",
             Self::HashFrames => "hash_frames",
         }
@@ -265,19 +267,26 @@ pub struct ScanSquares {
     pub valid: Vec<u8>,
 }
 
-/// Per-pixel sum, maximum and sum of squares over frames.
+/// Per-pixel sum and sum of squares over frames.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PatternSquares {
     pub total: PatternSum,
     pub square: Vec<u128>,
 }
 
-/// Per-pixel sum and maximum over frames. `max` of unsigned values; signed ones as two's complement i32.
+/// Per-pixel sum over frames.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PatternSum {
     pub sum: Vec<u64>,
-    pub max: Vec<u32>,
     /// Valid frames that were added.
+    pub frames: u32,
+}
+
+/// Per-pixel maximum over frames, of signed values as two's complement i32; the least value where there is no frame.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PatternMax {
+    pub max: Vec<u32>,
+    /// Valid frames that were looked at.
     pub frames: u32,
 }
 

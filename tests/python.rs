@@ -93,6 +93,7 @@ impl Page {
             Ask::Pattern(frame) => Answer::Pattern(frame, self.engine.pattern(frame).await),
             Ask::Patterns(frames) => Answer::Patterns(self.engine.sum_pattern(&frames).await),
             Ask::Squares(pixels) => Answer::Squares(pixels.count(), self.engine.squares(&pixels).await),
+            Ask::MaxPattern(frames) => Answer::MaxPattern(self.engine.max_pattern(&frames).await),
             Ask::SquarePattern(frames) => Answer::SquarePattern(self.engine.square_pattern(&frames).await),
             Ask::Spectrum { values, .. } => Answer::Spectrum(values.to_vec()),
         }

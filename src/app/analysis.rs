@@ -172,7 +172,9 @@ impl App {
     /// Means over rings of the pattern that is shown, about the disc's centre.
     pub fn radial(&self) -> Option<(Curve, Vec<Ring>)> {
         let (shown, disc) = (self.pattern.as_ref()?, self.state.disc?);
-        let rings = radial(&shown.field, disc.centre);
+        let known = self.rings.take().filter(|known| (known.0, known.1) == (shown.serial, disc.centre));
+        let rings = known.map_or_else(|| radial(&shown.field, disc.centre), |known| known.2);
+        self.rings.replace(Some((shown.serial, disc.centre, rings.clone())));
         let (step, unit) = self.measures().mrad_per_px.map_or((1.0, "px"), |mrad| (mrad, "mrad"));
         let band = match self.detector_shape() {
             Some((DetectorShape::Disc { outer, .. }, false)) => Some([0.0, outer]),

@@ -11,7 +11,8 @@ use crate::{
     acquisition::{Acquisition, Change, Options, contents::Contents},
     display::{ColourMap, Scale},
     engine::{
-        FrameFault, FrameState, Frames, Moments, Pattern, PatternSquares, PatternSum, PixelSet, ScanSquares, ScanSums,
+        FrameFault, FrameState, Frames, Moments, Pattern, PatternMax, PatternSquares, PatternSum, PixelSet,
+        ScanSquares, ScanSums,
     },
     products::{Deflection, Flip, Integration, ScanOrder},
 };
@@ -129,6 +130,21 @@ pub enum Event {
         faults: Vec<FrameFault>,
         ms: f64,
     },
+}
+
+impl Event {
+    /// True for what a load or an answer tells: the page need not be drawn for it at once.
+    pub fn can_wait(&self) -> bool {
+        matches!(
+            self,
+            Self::Progress(_)
+                | Self::FirstBatch
+                | Self::BatchReady
+                | Self::Memory(_)
+                | Self::Answered { .. }
+                | Self::Tick
+        )
+    }
 }
 
 /// Copies of sets in the browser's storage.
@@ -266,11 +282,13 @@ pub enum Ask {
     /// The phase whose gradient this is; the page itself works it out, in slices.
     Phase(Rc<Deflection>, Integration),
     Pattern(u32),
-    /// Sum and maximum over patterns.
+    /// Sum over patterns.
     Patterns(Frames),
+    /// Maximum over patterns.
+    MaxPattern(Frames),
     /// Sums and sums of squares over pixels, for every pattern.
     Squares(PixelSet),
-    /// Sums of squares of every pixel over patterns, beside sum and maximum.
+    /// Sums of squares of every pixel over patterns, beside the sum.
     SquarePattern(Frames),
     /// Sizes of the frequencies of a picture, see [`crate::products::spectrum`].
     Spectrum {
@@ -287,6 +305,7 @@ pub enum Answer {
     Phase(Vec<f64>),
     Pattern(u32, Pattern),
     Patterns(PatternSum),
+    MaxPattern(PatternMax),
     /// With the number of pixels.
     Squares(u32, ScanSquares),
     SquarePattern(PatternSquares),

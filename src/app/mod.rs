@@ -13,7 +13,11 @@ use crate::{
     acquisition::{Acquisition, contents::Contents},
     display::{Field, Histogram, Limits, Percentiles, Scale, Unit},
     export::session::SessionFile,
-    products::{DetectorShape, Disc, deflection::AngleCurve, profile::Figures},
+    products::{
+        DetectorShape, Disc,
+        deflection::AngleCurve,
+        profile::{Figures, Ring},
+    },
     shape::Scan,
 };
 
@@ -72,6 +76,8 @@ pub struct App {
     pub selected: Panel,
     pub image: Option<Shown>,
     pub pattern: Option<Shown>,
+    /// Means over rings of a pattern, by its serial and their centre: they take milliseconds.
+    rings: RefCell<Option<(u32, [f64; 2], Vec<Ring>)>>,
     pub thumbs: HashMap<Product, Thumb>,
     pub hover: Option<(Panel, [f64; 2])>,
     /// Why the last entry of a field was not taken.

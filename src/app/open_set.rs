@@ -12,7 +12,8 @@ use crate::{
     acquisition::{Acquisition, ScanChoice},
     display::Field,
     engine::{
-        FrameFault, FrameState, Frames, Moments, Pattern, PatternSquares, PatternSum, PixelSet, ScanSquares, ScanSums,
+        FrameFault, FrameState, Frames, Moments, Pattern, PatternMax, PatternSquares, PatternSum, PixelSet,
+        ScanSquares, ScanSums,
     },
     products::{CentreOfMass, DetectorShape, Flip, Integration, Orientation, ScanOrder, hot_pixels, segments},
     shape::{Detector, Scan},
@@ -77,6 +78,11 @@ pub enum Want {
         region: Option<(DetectorShape, Scan)>,
         version: Version,
     },
+    /// The maximum of every pixel, over a part of the scan or all.
+    MaxPattern {
+        region: Option<(DetectorShape, Scan)>,
+        version: Version,
+    },
     /// The transform of the picture with this number.
     Spectrum(u32, FftOf),
 }
@@ -91,6 +97,7 @@ impl Want {
             | Self::Region { version, .. }
             | Self::Squares { version, .. }
             | Self::SquarePattern { version, .. }
+            | Self::MaxPattern { version, .. }
             | Self::Patterns(version) => version.flip,
             Self::Spectrum(..) => Flip::None,
             Self::Phase { source, .. } => source.flip(),
@@ -177,6 +184,7 @@ pub struct OpenSet {
     /// Sums of squares over a detector, with its number of pixels.
     pub squares: Option<(Want, u32, ScanSquares)>,
     pub square_pattern: Option<(Want, PatternSquares)>,
+    pub max_pattern: Option<(Want, PatternMax)>,
     /// What each lane is waiting for, and since when, ms.
     in_flight: [Option<(Want, f64)>; 4],
     /// What the engine could not answer; not asked again.
@@ -232,6 +240,7 @@ impl OpenSet {
             spectrum: None,
             squares: None,
             square_pattern: None,
+            max_pattern: None,
             in_flight: [None, None, None, None],
             refused: Vec::new(),
             acquisition,
@@ -399,8 +408,12 @@ impl OpenSet {
     pub fn want_pattern(&self, state: &ViewState) -> Want {
         if state.pattern != PatternOf::Cursor {
             let (scan, version) = (self.shape(), self.version);
+            let region = || state.region.clone().map(|shape| (shape, scan));
             if state.pattern.is_spread() {
-                return Want::SquarePattern { region: state.region.clone().map(|shape| (shape, scan)), version };
+                return Want::SquarePattern { region: region(), version };
+            }
+            if state.pattern == PatternOf::Max {
+                return Want::MaxPattern { region: region(), version };
             }
             let region = state.region.clone().map(|shape| Want::Region { shape, scan, version });
             return region.unwrap_or(Want::Patterns(self.version));
@@ -433,6 +446,7 @@ impl OpenSet {
             Want::Spectrum(..) => self.spectrum.as_ref().map(|(kept, _)| kept),
             Want::Squares { .. } => self.squares.as_ref().map(|(kept, ..)| kept),
             Want::SquarePattern { .. } => self.square_pattern.as_ref().map(|(kept, _)| kept),
+            Want::MaxPattern { .. } => self.max_pattern.as_ref().map(|(kept, _)| kept),
         };
         kept == Some(want)
     }
@@ -497,10 +511,8 @@ impl OpenSet {
             Want::Pattern { frame, .. } => Ask::Pattern(*frame),
             Want::Patterns(_) => Ask::Patterns(Frames::All),
             Want::Region { shape, .. } => Ask::Patterns(self.region_frames(shape)),
-            Want::SquarePattern { region, .. } => {
-                let frames = region.as_ref().map_or(Frames::All, |(shape, _)| self.region_frames(shape));
-                Ask::SquarePattern(frames)
-            }
+            Want::SquarePattern { region, .. } => Ask::SquarePattern(self.part_frames(region.as_ref())),
+            Want::MaxPattern { region, .. } => Ask::MaxPattern(self.part_frames(region.as_ref())),
             // Asked by the app, which has the picture.
             Want::Spectrum(..) => return None,
         };
@@ -583,11 +595,20 @@ impl OpenSet {
                 flip.values(detector, &mut patterns.square);
                 self.square_pattern = Some((want.clone(), patterns));
             }
+            Answer::MaxPattern(mut patterns) => {
+                flip.values(detector, &mut patterns.max);
+                self.max_pattern = Some((want.clone(), patterns));
+            }
             Answer::Spectrum(sizes) => {
                 self.spectrum = Some((want.clone(), sizes));
             }
         }
         Some(want)
+    }
+
+    /// The patterns of a part of the scan, or all.
+    fn part_frames(&self, part: Option<&(DetectorShape, Scan)>) -> Frames {
+        part.map_or(Frames::All, |(shape, _)| self.region_frames(shape))
     }
 
     fn lay_out_sums(&self, sums: &mut ScanSums) {
@@ -631,6 +652,10 @@ impl OpenSet {
         if of.is_spread() {
             let (_, patterns) = self.square_pattern.as_ref()?;
             return Some(pictures::square_pattern(of, patterns, &self.bad, self.signed()));
+        }
+        if of == PatternOf::Max {
+            let (_, patterns) = self.max_pattern.as_ref()?;
+            return Some(pictures::max_pattern(patterns, &self.bad, self.signed()));
         }
         if of != PatternOf::Cursor && state.region.is_some() {
             let (_, patterns) = self.region.as_ref()?;

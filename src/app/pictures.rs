@@ -2,7 +2,7 @@
 
 use crate::{
     display::{Cell, Field},
-    engine::{FrameState, Pattern, PatternSquares, PatternSum, PixelSet, ScanSquares, ScanSums},
+    engine::{FrameState, Pattern, PatternMax, PatternSquares, PatternSum, PixelSet, ScanSquares, ScanSums},
     products::spread::variance,
     shape::{Detector, Dtype, Scan},
 };
@@ -63,16 +63,24 @@ pub fn pattern(pattern: &Pattern, bad: &PixelSet, dtype: Dtype) -> Field {
     detector_field(bad, true, |pixel| value(pixel).ok_or(absent))
 }
 
-/// Mean, sum or maximum of patterns.
+/// The maximum over patterns.
+pub fn max_pattern(patterns: &PatternMax, bad: &PixelSet, signed: bool) -> Field {
+    detector_field(bad, true, |pixel| match patterns.max.get(pixel) {
+        _ if patterns.frames == 0 => Err(Cell::Unread),
+        Some(&max) => Ok(if signed { f64::from(max as i32) } else { f64::from(max) }),
+        None => Err(Cell::Gap),
+    })
+}
+
+/// Mean or sum of patterns.
 pub fn patterns(of: PatternOf, sums: &PatternSum, bad: &PixelSet, signed: bool) -> Field {
     let frames = f64::from(sums.frames.max(1));
     let absent = if sums.frames == 0 { Some(Cell::Unread) } else { None };
     let value = |pixel: usize| match of {
-        PatternOf::Max => sums.max.get(pixel).map(|&max| if signed { f64::from(max as i32) } else { f64::from(max) }),
         PatternOf::Sum => sums.sum.get(pixel).map(|&sum| number(sum, signed)),
         _ => sums.sum.get(pixel).map(|&sum| number(sum, signed) / frames),
     };
-    detector_field(bad, matches!(of, PatternOf::Max | PatternOf::Sum), |pixel| match absent {
+    detector_field(bad, of == PatternOf::Sum, |pixel| match absent {
         Some(cell) => Err(cell),
         None => value(pixel).ok_or(Cell::Gap),
     })

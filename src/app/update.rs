@@ -214,6 +214,7 @@ impl App {
             }
             Some(Want::Squares { .. }) => self.refresh(&Product::SPREAD),
             Some(Want::SquarePattern { .. }) => self.stale.pattern |= self.state.pattern.is_spread(),
+            Some(Want::MaxPattern { .. }) => self.stale.pattern |= self.state.pattern == PatternOf::Max,
             Some(Want::Phase { .. }) => self.refresh(&[Product::Phase]),
             Some(Want::Pattern { .. }) => self.stale.pattern |= self.state.pattern == PatternOf::Cursor,
             Some(Want::Region { .. }) => self.stale.pattern |= self.state.pattern != PatternOf::Cursor,
@@ -255,6 +256,9 @@ impl App {
         let Some((_, patterns)) = set.patterns.as_ref() else { return };
         let reading = set.reading == Reading::Going;
         if patterns.frames == 0 && reading {
+            return;
+        }
+        if !matches!(set.fit, Fit::Wanted | Fit::Check) {
             return;
         }
         let found = found_disc(patterns, set);
@@ -321,6 +325,7 @@ impl App {
         let has_patterns = match &pattern {
             Want::Patterns(_) => set.patterns.is_some(),
             Want::SquarePattern { .. } => set.square_pattern.is_some(),
+            Want::MaxPattern { .. } => set.max_pattern.is_some(),
             _ => false,
         };
         if !has_patterns || !rests(self.pattern_came_ms, PATTERNS_REST_MS) {

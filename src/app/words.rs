@@ -110,9 +110,10 @@ impl App {
     pub fn pattern_line(&self) -> String {
         let Some(set) = &self.set else { return String::new() };
         let patterns = if self.state.region.is_some() { &set.region } else { &set.patterns };
-        let patterns = match self.state.pattern.is_spread() {
-            true => set.square_pattern.as_ref().map(|(_, patterns)| patterns.total.frames),
-            false => patterns.as_ref().map(|(_, patterns)| patterns.frames),
+        let patterns = match self.state.pattern {
+            PatternOf::Max => set.max_pattern.as_ref().map(|(_, patterns)| patterns.frames),
+            of if of.is_spread() => set.square_pattern.as_ref().map(|(_, patterns)| patterns.total.frames),
+            _ => patterns.as_ref().map(|(_, patterns)| patterns.frames),
         };
         let of = match (self.state.pattern, patterns) {
             (PatternOf::Cursor, _) => {

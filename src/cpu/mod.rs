@@ -7,7 +7,6 @@ pub mod block_pixels;
 pub mod block_records;
 pub mod census;
 pub mod compare_words;
-pub mod copy_words;
 pub mod decode;
 pub mod engine;
 pub mod frame_coop;

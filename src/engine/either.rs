@@ -5,8 +5,8 @@ use crate::gpu;
 use crate::{
     cpu,
     engine::{
-        Census, FrameFault, FrameState, Frames, Moments, Pattern, PatternSquares, PatternSum, PixelSet, Product,
-        ScanSquares, ScanSums,
+        Census, FrameFault, FrameState, Frames, Moments, Pattern, PatternMax, PatternSquares, PatternSum, PixelSet,
+        Product, ScanSquares, ScanSums,
     },
     error::Result,
     shape::FrameLayout,
@@ -101,6 +101,14 @@ impl Engine {
     ///
     /// # Errors
     /// As [`Engine::virtual_image`].
+    pub async fn max_pattern(&self, frames: &Frames) -> Result<PatternMax> {
+        ask!(self.max_pattern(frames).await?)
+    }
+
+    /// See [`gpu::Engine::square_pattern`].
+    ///
+    /// # Errors
+    /// As there.
     pub async fn square_pattern(&self, frames: &Frames) -> Result<PatternSquares> {
         ask!(self.square_pattern(frames).await?)
     }

@@ -221,6 +221,19 @@ impl Context {
         &self.ledger
     }
 
+    /// Fails when there were more than `count` errors since the device was made: for work that no scope watches.
+    ///
+    /// # Errors
+    /// `Gpu` with the first one after those.
+    pub fn trouble_since(&self, count: usize) -> Result<()> {
+        match self.trouble.all().into_iter().nth(count) {
+            Some(message) => {
+                Err(Error::new(Kind::Gpu, "gpu_internal", "The graphics driver refused some work").found(message))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Waits until the device is lost; gives the browser's words.
     pub async fn lost(&self) -> String {
         std::future::poll_fn(|context| self.trouble.poll_lost(context.waker())).await

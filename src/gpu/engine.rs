@@ -8,6 +8,7 @@ use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
 use super::{
     census::SentinelCensus,
     context::Context,
+    decode::Decoded,
     desk::Desks,
     hash_frames::HashFrames,
     max_pattern::MaxPattern,
@@ -28,8 +29,8 @@ use crate::{
         planes::{mask_pixels, mask_words},
     },
     engine::{
-        Census, FrameFault, FrameState, Frames, Moments, Pattern, PatternSquares, PatternSum, PixelSet, Product,
-        ScanSquares, ScanSums,
+        Census, FrameFault, FrameState, Frames, Moments, Pattern, PatternMax, PatternSquares, PatternSum, PixelSet,
+        Product, ScanSquares, ScanSums,
         frames::{FrameTable, check_layout},
     },
     error::Result,
@@ -105,14 +106,13 @@ impl Engine {
         self.layout
     }
 
-    /// Keeps a batch.
+    /// Keeps frames that were decoded; their numbers and status as in [`Batch`].
     ///
     /// # Errors
-    /// As [`FrameTable::add`].
-    pub fn add(&self, batch: Batch) -> Result<()> {
-        self.frames.borrow_mut().add(&batch.frames, &batch.status)?;
-        self.resident.add(batch);
-        Ok(())
+    /// As [`FrameTable::add`] and [`Resident::add`].
+    pub fn add(&self, decoded: &Decoded, frames: &[u32], status: &[u32]) -> Result<()> {
+        self.frames.borrow_mut().add(frames, status)?;
+        self.resident.add(decoded, frames, status)
     }
 
     /// Packs and keeps frames of little-endian pixels, one after another in `bytes`; status as in [`Batch`].
@@ -120,8 +120,8 @@ impl Engine {
     /// # Errors
     /// As [`FrameTable::add`]; `Gpu` without memory.
     pub async fn add_pixels(&self, frames: &[u32], status: &[u32], bytes: &[u8]) -> Result<()> {
-        let batches = self.packer.pack(&self.context, frames, status, bytes).await?;
-        batches.into_iter().try_for_each(|batch| self.add(batch))
+        let packed = self.packer.pack(&self.context, frames, status, bytes).await?;
+        packed.iter().try_for_each(|(decoded, frames, status)| self.add(decoded, frames, status))
     }
 
     /// Sums over `pixels`, one per frame.
@@ -197,7 +197,7 @@ impl Engine {
         Ok(Pattern { pixels: answer.words, state })
     }
 
-    /// Sum and maximum of every pixel over the valid frames of `frames`.
+    /// Sum of every pixel over the valid frames of `frames`.
     ///
     /// # Errors
     /// As [`Engine::virtual_image`].
@@ -205,15 +205,32 @@ impl Engine {
         let chosen = self.frames.borrow().select(frames);
         let (_, places) = pixel_places(&self.layout);
         let words = self
-            .ask(Product::SumPattern, 3 * places, &chosen, Some(&chosen), |pass, request| {
+            .ask(Product::SumPattern, 2 * places, &chosen, Some(&chosen), |pass, request| {
                 self.passes.sum_pattern.record(&self.context, pass, request, &self.layout);
-                self.passes.max_pattern.record(&self.context, pass, request, &self.layout);
             })
             .await?;
         Ok(self.total(&words, &chosen))
     }
 
-    /// Sum, maximum and sum of squares of every pixel over the valid frames of `frames`.
+    /// Maximum of every pixel over the valid frames of `frames`.
+    ///
+    /// # Errors
+    /// As [`Engine::virtual_image`].
+    pub async fn max_pattern(&self, frames: &Frames) -> Result<PatternMax> {
+        let chosen = self.frames.borrow().select(frames);
+        let (pixels, places) = pixel_places(&self.layout);
+        let words = self
+            .ask(Product::MaxPattern, places, &chosen, Some(&chosen), |pass, request| {
+                self.passes.max_pattern.record(&self.context, pass, request, &self.layout);
+            })
+            .await?;
+        // Signed values were counted from the least one.
+        let least = if self.layout.dtype.is_signed() { 1 << (self.layout.dtype.bits() - 1) } else { 0 };
+        let max = pixels.map(|at| words[at].wrapping_sub(least)).collect();
+        Ok(PatternMax { max, frames: chosen.iter().map(|word| word.count_ones()).sum() })
+    }
+
+    /// Sum and sum of squares of every pixel over the valid frames of `frames`.
     ///
     /// # Errors
     /// As [`Engine::virtual_image`].
@@ -221,25 +238,20 @@ impl Engine {
         let chosen = self.frames.borrow().select(frames);
         let (pixels, places) = pixel_places(&self.layout);
         let words = self
-            .ask(Product::SquarePattern, 6 * places, &chosen, Some(&chosen), |pass, request| {
+            .ask(Product::SquarePattern, 5 * places, &chosen, Some(&chosen), |pass, request| {
                 self.passes.sum_pattern.record(&self.context, pass, request, &self.layout);
-                self.passes.max_pattern.record(&self.context, pass, request, &self.layout);
                 self.passes.square_pattern.record(&self.context, pass, request, &self.layout);
             })
             .await?;
-        let square = pixels.map(|at| widest([3, 4, 5].map(|part| words[part * places + at]))).collect();
+        let square = pixels.map(|at| widest([2, 3, 4].map(|part| words[part * places + at]))).collect();
         Ok(PatternSquares { total: self.total(&words, &chosen), square })
     }
 
-    /// The sums and maxima at the beginning of an answer.
+    /// The sums at the beginning of an answer.
     fn total(&self, words: &[u32], chosen: &[u32]) -> PatternSum {
         let (pixels, places) = pixel_places(&self.layout);
-        let (low, rest) = words.split_at(places);
-        let (high, max) = rest.split_at(places);
-        // Signed values were counted from the least one.
-        let least = if self.layout.dtype.is_signed() { 1 << (self.layout.dtype.bits() - 1) } else { 0 };
-        let (sum, max) = pixels.map(|at| (wide(low[at], high[at]), max[at].wrapping_sub(least))).unzip();
-        PatternSum { sum, max, frames: chosen.iter().map(|word| word.count_ones()).sum() }
+        let sum = pixels.map(|at| wide(words[at], words[places + at])).collect();
+        PatternSum { sum, frames: chosen.iter().map(|word| word.count_ones()).sum() }
     }
 
     /// Sentinels of all decoded frames; `good` are the pixels outside the mask. With the same `good` as before

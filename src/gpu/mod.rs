@@ -7,7 +7,6 @@ pub mod block_records;
 pub mod census;
 pub mod compare_words;
 mod context;
-pub mod copy_words;
 pub mod decode;
 mod desk;
 pub mod engine;
@@ -55,7 +54,6 @@ pub const PASSES: &[PassSpec] = &[
     block_pixels::SPEC,
     frame_coop::SPEC,
     seal_slots::SPEC,
-    copy_words::SPEC,
     lz4::SPEC,
     measure_blocks::SPEC,
     pack_blocks::SPEC,

@@ -358,17 +358,20 @@ impl Hooks {
     #[wasm_bindgen(js_name = meanPattern)]
     pub fn mean_pattern(&self, roi: JsValue) -> Promise {
         self.on_set(async move |active: Active| {
-            let mut pattern = active.engine.sum_pattern(&frames_of(&active, parsed(&roi)?)).await?;
+            let frames = frames_of(&active, parsed(&roi)?);
+            let mut pattern = active.engine.sum_pattern(&frames).await?;
+            let mut most = active.engine.max_pattern(&frames).await?;
             for pixel in (0..active.set.detector.pixels()).filter(|pixel| !active.good.contains(*pixel)) {
                 pattern.sum[pixel as usize] = 0;
-                pattern.max[pixel as usize] = 0;
+                most.max[pixel as usize] = 0;
             }
             active.flip.sums(active.set.detector, &mut pattern);
+            active.flip.values(active.set.detector, &mut most.max);
             Ok(object(&[
                 ("rows", active.set.detector.rows.into()),
                 ("cols", active.set.detector.cols.into()),
                 ("sum", BigUint64Array::from(pattern.sum.as_slice()).into()),
-                ("max", typed(&pattern.max, active.set.dtype)),
+                ("max", typed(&most.max, active.set.dtype)),
                 ("frames", pattern.frames.into()),
             ]))
         })
@@ -433,6 +436,7 @@ async fn run_product(active: &Active, product: Product, pixels: &PixelSet, frame
         Product::Squares => drop(active.engine.squares(pixels).await?),
         Product::Pattern => drop(active.engine.pattern(0).await?),
         Product::SumPattern => drop(active.engine.sum_pattern(frames).await?),
+        Product::MaxPattern => drop(active.engine.max_pattern(frames).await?),
         Product::SquarePattern => drop(active.engine.square_pattern(frames).await?),
         Product::Census => drop(active.engine.census(&active.good).await?),
         Product::HashFrames => drop(active.engine.hash_frames(&all).await?),

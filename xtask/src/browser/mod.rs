@@ -13,6 +13,7 @@ mod measuring;
 mod palette;
 pub mod pictures;
 mod screens;
+mod security;
 mod viewer;
 mod walk;
 
@@ -139,6 +140,8 @@ impl Bench<'_> {
         self.finish("accessibility", walk);
         let keeping = self.keeping().await;
         self.finish("copies", keeping);
+        let security = self.security().await;
+        self.finish("security", security);
         let shots = self.screenshots().await;
         self.finish("screenshots", shots);
     }
@@ -152,6 +155,7 @@ impl Bench<'_> {
             "choices" => self.choices().await,
             "keeping" => self.keeping().await,
             "loading" => self.loading().await,
+            "security" => self.security().await,
             "screenshots" => self.screenshots().await,
             other => Err(anyhow::anyhow!("there is no part {other}")),
         };

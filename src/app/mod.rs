@@ -77,7 +77,7 @@ pub struct App {
     pub image: Option<Shown>,
     pub pattern: Option<Shown>,
     /// Means over rings of a pattern, by its serial and their centre: they take milliseconds.
-    rings: RefCell<Option<(u32, [f64; 2], Vec<Ring>)>>,
+    rings: RefCell<Option<RingsOf>>,
     pub thumbs: HashMap<Product, Thumb>,
     pub hover: Option<(Panel, [f64; 2])>,
     /// Why the last entry of a field was not taken.
@@ -119,6 +119,9 @@ pub struct App {
 
 /// The curve of the angle, and what it is of: set, answer, scan, transposed.
 type CurveOf = ((u32, u32, Scan, bool), AngleCurve);
+
+/// Means over rings, and what they are of: picture and centre.
+type RingsOf = (u32, [f64; 2], Vec<Ring>);
 
 /// Figures, and what they are of: picture and region.
 type FiguresOf = (u32, Option<DetectorShape>, Option<Figures>);

@@ -109,7 +109,10 @@ fn paeth(a: u8, b: u8, c: u8) -> u8 {
 
 /// Boxes of colours with their counts, at most 256.
 fn median_cut(colours: Vec<(Colour, u32)>) -> Vec<Vec<(Colour, u32)>> {
-    let mut boxes = vec![colours];
+    // Greys stay grey: a tint in a picture of counts would look like data.
+    let (greys, others) = colours.into_iter().partition(|([r, g, b], _)| r == g && g == b);
+    let mut boxes: Vec<Vec<(Colour, u32)>> = vec![greys, others];
+    boxes.retain(|of| !of.is_empty());
     while boxes.len() < 256 {
         // Rare colours (marks, letters) count more than their area.
         let worth = |of: &Vec<(Colour, u32)>| {
@@ -192,6 +195,15 @@ mod tests {
     fn every_filter_is_undone() {
         let colours: Vec<Colour> = (0..7 * 10u32).map(|n| [n * 3, n * n, n / 2].map(|v| v as u8)).collect();
         assert_eq!(read(&written(7, &colours)).expect("a PNG").colours, colours);
+    }
+
+    #[test]
+    fn greys_stay_grey() {
+        let greys = (0..256u32).map(|n| ([n as u8; 3], 9));
+        let others = (0..2048u32).map(|n| ([n as u8, (n >> 3) as u8, 200], 1));
+        let boxes = median_cut(greys.chain(others).collect());
+        let is_grey = |[r, g, b]: Colour| r == g && g == b;
+        assert!(boxes.iter().all(|of| is_grey(of[0].0) == is_grey(mean(of))));
     }
 
     #[test]

@@ -193,9 +193,8 @@ impl Bench<'_> {
             .await?;
         let files = data::ROWS.files()?;
         self.limited("files", async |browser| browser.choose_files(FILE_INPUT, &files).await).await?;
-        // The picture's label is written when there is one.
-        let part = "(async () => { for (let i = 0; i < 8000; i++) { await new Promise((done) => setTimeout(done, 5));\
-             const label = document.querySelector('#canvas-image').getAttribute('aria-label'); if (/range/.test(label) && document.body.dataset.stage === 'reading') break; }\
+        // The disc is found in the first patterns.
+        let part = "(async () => { for (let i = 0; i < 20000 && !__planescope.state().disc; i++) await new Promise((done) => setTimeout(done, 1));\
              document.querySelector('[data-do=cancel]').click(); })()";
         self.look(part).await?;
         self.settle().await?;

@@ -3,6 +3,7 @@
 
 pub mod csv;
 pub mod npy;
+pub mod png;
 pub mod python;
 pub mod session;
 pub mod tiff;

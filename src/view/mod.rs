@@ -3,6 +3,7 @@
 //! Structure and words that never change are in `index.html`; everything here fills its places by id.
 
 mod analysis;
+mod bundle;
 mod copies;
 mod datasets;
 mod deflection;

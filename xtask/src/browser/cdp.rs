@@ -198,6 +198,14 @@ impl Browser {
         Ok(())
     }
 
+    /// Bytes after garbage was collected: of JavaScript's objects, and of its buffers, WebAssembly's memory among them.
+    pub async fn heap(&mut self) -> Result<(f64, f64)> {
+        self.call("HeapProfiler.collectGarbage", json!({})).await?;
+        let usage = self.call("Runtime.getHeapUsage", json!({})).await?;
+        let bytes = |key: &str| usage[key].as_f64().unwrap_or_default();
+        Ok((bytes("usedSize"), bytes("backingStorageSize")))
+    }
+
     /// A screenshot of a window of this size in CSS pixels, as PNG.
     pub async fn screenshot(&mut self, width: u32, height: u32) -> Result<Vec<u8>> {
         let size = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});

@@ -73,8 +73,8 @@ struct Bench<'a> {
 /// `only` names the one part that is run.
 pub fn run(chrome: &Path, python: &Path, only: Option<&str>) -> Result<Tally> {
     tokio::runtime::Runtime::new()?.block_on(async {
-        let url = serve::serve(&paths::dist(), &[], 0).await?.url;
-        let twins_url = serve::serve(&page::twins_folder(), &[], 0).await?.url;
+        let url = serve::serve(&paths::dist(), &[], 0)?.url;
+        let twins_url = serve::serve(&page::twins_folder(), &[], 0)?.url;
         let mut tally = Tally::default();
 
         let browser = Browser::start(&launch(chrome, "headless", None)).await?;

@@ -136,7 +136,9 @@ fn report(loaded: &Loaded, stem: &str, saved: usize, loading: Duration, all: Dur
     let states = loaded.engine.frame_states();
     let count = |state| states.iter().filter(|&&other| other == state).count() as u64;
     let (valid, failed) = (count(FrameState::Valid), count(FrameState::Failed));
-    let missing = count(FrameState::Missing) + count(FrameState::Sentinel);
+    // Positions that the scan did not reach have no frame at all.
+    let unreached = loaded.set.scan.shape.positions().saturating_sub(states.len() as u64);
+    let missing = count(FrameState::Missing) + count(FrameState::Sentinel) + unreached;
     println!(
         "{stem}: {} from {} in {:.2} s ({:.2} s to load)",
         counted(saved as u64, "file"),

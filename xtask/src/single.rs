@@ -4,20 +4,20 @@
 //! their WebAssembly compressed in a script of their own, which `single.js` unpacks. The demo set is left out, as are
 //! the buttons that open it.
 
-use std::{fmt::Write as _, fs, io::Write as _, path::Path};
+use std::{fs, io::Write as _, path::Path};
 
 use anyhow::{Context, Result, ensure};
 use base64::prelude::{BASE64_STANDARD, Engine as _};
-use flate2::{Compression, write::GzEncoder};
+use lzma_rust2::{LzmaOptions, LzmaWriter};
 
-use crate::setup::say;
+use crate::{paths, setup::say, stamp};
 
 /// Hides what opens the demo set, where that is left out.
 pub const NO_DEMO: &str = "[data-do=\"open-demo\"] { display: none; }";
 /// The longest that the file may be, bytes.
 const MOST_BYTES: usize = 1_500_000;
-/// 85 digits that HTML leaves alone in a script, whatever their order.
-const FIRST_DIGIT: u8 = b'!';
+/// What HTML does not keep as it is: no character, the one that becomes an end of line, and what begins a tag.
+const UNKEPT: [u8; 3] = [0, b'\r', b'<'];
 
 /// Makes the page in `dist` one file, `out`. `data` names the folder of a bundle's data, to be chosen by the user.
 pub fn build(dist: &Path, out: &Path, data: Option<&str>) -> Result<()> {
@@ -31,11 +31,9 @@ pub fn build(dist: &Path, out: &Path, data: Option<&str>) -> Result<()> {
     ];
     ensure!(!parts[0].starts_with(b"import "), "planescope.js imports another module, which one file cannot hold");
     let lengths = parts.each_ref().map(Vec::len);
-    let packed = compressed(&parts)?;
-    let digits = alphabet();
+    let packed = compressed(&parts.concat())?;
     let loader = include_str!("single.js")
-        .replace("ALPHABET", &format!("{digits:?}"))
-        .replace("PACKED_BYTES", &packed.len().to_string())
+        .replace("UNPACKED_BYTES", &lengths.iter().sum::<usize>().to_string())
         .replace("LENGTHS", &format!("{lengths:?}"));
     let icon = BASE64_STANDARD.encode(bytes("favicon.svg")?);
     let mut html = read("index.html")?;
@@ -49,7 +47,7 @@ pub fn build(dist: &Path, out: &Path, data: Option<&str>) -> Result<()> {
         let words = "The folder, or the master .h5 together with its data files.";
         replace(&mut html, words, &format!("Choose the folder <b>{data}</b> that lies beside this file."))?;
     }
-    let pack = base85(&packed, digits.as_bytes());
+    let pack = in_sevens(&packed);
     let scripts = format!(
         "<script type=\"text/plain\" id=\"pack\">{pack}</script>\n<script type=\"module\">\n{loader}</script>\n</body>"
     );
@@ -81,28 +79,40 @@ fn classic(module: &str) -> Result<String> {
     Ok(format!("{body}\n"))
 }
 
-fn compressed(parts: &[Vec<u8>]) -> Result<Vec<u8>> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-    for part in parts {
-        encoder.write_all(part)?;
+/// LZMA without a header, as `single.js` reads it: a third smaller than what browsers unpack by themselves, since page
+/// and worker are made of the same code. It takes seconds, so it is kept until its input changes.
+fn compressed(bytes: &[u8]) -> Result<Vec<u8>> {
+    let folder = paths::target().join("pack");
+    let packed = folder.join("pack.lzma");
+    stamp::made_from(stamp::Sources::default().add(bytes), &folder, || {
+        let reach = bytes.len().next_power_of_two() as u32;
+        let options = LzmaOptions { dict_size: reach, pb: 0, ..LzmaOptions::with_preset(9) };
+        let mut writer = LzmaWriter::new_no_header(Vec::new(), &options, false)?;
+        writer.write_all(bytes)?;
+        fs::write(&packed, writer.finish()?).with_context(|| packed.display().to_string())
+    })?;
+    fs::read(&packed).with_context(|| packed.display().to_string())
+}
+
+/// Seven bits a character, the highest first; zeros fill the last. One byte each, but for the few that HTML does not keep.
+fn in_sevens(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len() / 7 * 8 + bytes.len() / 40);
+    let (mut bits, mut count) = (0u32, 0);
+    let mut push = |value: u32| {
+        let value = (value & 127) as u8;
+        let moved = if UNKEPT.contains(&value) { 256 } else { 0 };
+        text.extend(char::from_u32(u32::from(value) + moved));
+    };
+    for &byte in bytes {
+        (bits, count) = (bits << 8 | u32::from(byte), count + 8);
+        while count >= 7 {
+            count -= 7;
+            push(bits >> count);
+        }
+        bits &= 127;
     }
-    Ok(encoder.finish()?)
-}
-
-/// Without what ends a script, begins a reference, or is escaped in a string.
-fn alphabet() -> String {
-    (FIRST_DIGIT..=b'~').filter(|digit| !b"<&\"\\'`>$".contains(digit)).take(85).map(char::from).collect()
-}
-
-/// Four bytes as five digits, the highest first; zeros fill the last four.
-fn base85(bytes: &[u8], digits: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len() / 4 * 5 + 5);
-    for word in bytes.chunks(4) {
-        let mut filled = [0; 4];
-        filled[..word.len()].copy_from_slice(word);
-        let word = u32::from_be_bytes(filled);
-        let digit = |place: u32| char::from(digits[(word / 85u32.pow(place) % 85) as usize]);
-        let _ = write!(text, "{}{}{}{}{}", digit(4), digit(3), digit(2), digit(1), digit(0));
+    if count > 0 {
+        push(bits << (7 - count));
     }
     text
 }
@@ -112,13 +122,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_digits_are_85_and_none_of_them_means_anything_to_html_or_a_string() {
-        let digits = alphabet();
-        assert_eq!(digits.len(), 85);
-        assert!(!digits.contains(['<', '&', '"', '\\', '\'', ' ']));
-        assert_eq!(base85(&[0, 0, 0, 0, 255, 255, 255, 255, 0, 0, 1], digits.as_bytes()).len(), 15);
-        let word = |text: &str| text.chars().fold(0u64, |word, digit| word * 85 + digits.find(digit).map_or(0, |d| d as u64));
-        assert_eq!(word(&base85(&[0x12, 0x34, 0x56, 0x78], digits.as_bytes())), 0x1234_5678);
+    fn seven_bits_a_character_give_every_byte_back_and_nothing_that_html_changes() {
+        let bytes: Vec<u8> = (0..=255u8).chain([0, 0, 13, 60, 120, 255]).collect();
+        let text = in_sevens(&bytes);
+        assert!(!text.contains(['\0', '\r', '<']));
+        let (mut bits, mut count, mut back) = (0u32, 0, Vec::new());
+        for character in text.chars() {
+            (bits, count) = (bits << 7 | u32::from(character) & 127, count + 7);
+            if count >= 8 {
+                count -= 8;
+                back.push((bits >> count) as u8);
+            }
+            bits &= 0x3fff;
+        }
+        assert_eq!(back[..bytes.len()], bytes);
+        assert_eq!(in_sevens(&[0x12, 0x34, 0x56, 0x78, 0x9a, 0xbc, 0xde]).chars().count(), 8);
     }
 
     #[test]

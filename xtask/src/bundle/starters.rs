@@ -35,14 +35,16 @@ echo There is no launcher for this system: the page opens by itself. Choose the 
 start \"\" planescope.html\r
 ";
 
-const DESKTOP: &str = "[Desktop Entry]
+/// In a quoted argument of Exec, `"` and `$` are escaped, and each backslash a second time as in every string
+/// (<https://specifications.freedesktop.org/desktop-entry/latest/exec-variables.html>).
+const DESKTOP: &str = r#"[Desktop Entry]
 Type=Application
 Name=planescope
 Comment=Opens this bundle
-Exec=sh -c 'exec sh \"$(dirname \"$1\")/planescope.sh\"' sh %k
+Exec=sh -c "cd \\"\\$(dirname \\"\\$0\\")\\" && exec sh planescope.sh" %k
 Terminal=true
 Categories=Science;
-";
+"#;
 
 const README: &str = "planescope: 4D-STEM data to be looked at
 

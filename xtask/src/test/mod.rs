@@ -26,7 +26,7 @@ pub struct Options {
     /// Test the pages as they were built last
     #[arg(long)]
     no_build: bool,
-    /// Of the browser tests only this one, headless: viewer, accessibility, choices or screenshots
+    /// Of the browser tests only this one, headless: viewer, accessibility, choices, screenshots, single or bundle
     #[arg(long)]
     only: Option<String>,
 }

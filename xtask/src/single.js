@@ -123,10 +123,15 @@ const unpacked = (size) => {
 const all = unpacked(UNPACKED_BYTES);
 let at = 0;
 const [page, pageWasm, reader, readerWasm] = LENGTHS.map((length) => new Uint8Array(all, (at += length) - length, length));
-const url = (parts, type) => URL.createObjectURL(new Blob(parts, { type }));
-const wasm = JSON.stringify(url([readerWasm], "application/wasm"));
-// Workers of a file:// page cannot load modules; a classic script that has everything in it runs everywhere.
-globalThis.planescopeReader = url([reader, `\n__wbg_init({ module_or_path: fetch(${wasm}) });`], "text/javascript");
+// Workers of a file:// page can load neither modules nor what the page has made, but a classic script that has
+// everything in it, its WebAssembly as a data address.
+const wasm = await new Promise((done) => {
+  const file = new FileReader();
+  file.onload = () => done(file.result);
+  file.readAsDataURL(new Blob([readerWasm], { type: "application/wasm" }));
+});
+const whole = new Blob([reader, `\n__wbg_init({ module_or_path: fetch("${wasm}") });`], { type: "text/javascript" });
+globalThis.planescopeReader = URL.createObjectURL(whole);
 globalThis.planescopeWasm = pageWasm;
 const script = document.createElement("script");
 script.type = "module";

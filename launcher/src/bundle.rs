@@ -57,7 +57,8 @@ pub fn open(options: &Options) -> Result<bool, String> {
     check_in_background(folder, &manifest, &watch);
     match options.is_served_only {
         true => {
-            println!("planescope: {url}\nCtrl-C ends it.");
+            say(&url);
+            say("Ctrl-C ends it");
             watch.until_left(None);
         }
         false => show(options, &url, &watch)?,
@@ -91,14 +92,20 @@ fn check_in_background(folder: &Path, manifest: &Arc<Manifest>, watch: &Arc<Watc
         }
         let News { files, faults, .. } = watch.news();
         match faults.len() {
-            0 => println!("planescope: all {files} files are as they were made"),
-            n => println!("planescope: {n} of {files} files are not as they were made; copy the bundle again"),
+            0 => say(&format!("all {files} files are as they were made")),
+            n => say(&format!("{n} of {files} files are not as they were made; copy the bundle again")),
         }
     });
 }
 
 fn tell(fault: &Fault) {
-    eprintln!("planescope: {} {}", fault.path, fault.words);
+    // Without a terminal there is the page.
+    let _ = writeln!(io::stderr(), "planescope: {} {}", fault.path, fault.words);
+}
+
+fn say(words: &str) {
+    // As above.
+    let _ = writeln!(io::stdout(), "planescope: {words}");
 }
 
 /// Opens the browser and waits until its window is closed.
@@ -115,8 +122,12 @@ fn show(options: &Options, url: &str, watch: &Watch) -> Result<(), String> {
     command.arg("--hide-crash-restore-bubble").arg(format!("--user-data-dir={}", profile.display()));
     command.arg(format!("--app={url}")).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let browser = command.spawn().map_err(|cause| format!("{} did not start ({cause})", program.display()))?;
-    println!("planescope: opened in {}; closing its window ends this", program.display());
-    if watch.until_left(Some(browser)) { Ok(()) } else { Err(format!("{} ended without opening the page", program.display())) }
+    say(&format!("opened in {}; closing its window ends this", program.display()));
+    if watch.until_left(Some(browser)) {
+        Ok(())
+    } else {
+        Err(format!("{} ended without opening the page", program.display()))
+    }
 }
 
 /// A profile that no other launcher uses now, kept for the next time, and its lock.

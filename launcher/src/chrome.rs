@@ -59,9 +59,11 @@ fn usual_places() -> Vec<PathBuf> {
         places.push("/Applications/Chromium.app/Contents/MacOS/Chromium".into());
         places.push("/Applications/Microsoft Edge.app/Contents/MacOS/Microsoft Edge".into());
     }
-    for program in
-        ["Google/Chrome/Application/chrome.exe", "Chromium/Application/chrome.exe", "Microsoft/Edge/Application/msedge.exe"]
-    {
+    for program in [
+        "Google/Chrome/Application/chrome.exe",
+        "Chromium/Application/chrome.exe",
+        "Microsoft/Edge/Application/msedge.exe",
+    ] {
         let folders = ["ProgramFiles", "ProgramFiles(x86)", "LocalAppData"].into_iter().filter_map(env::var_os);
         places.extend(folders.map(|folder| Path::new(&folder).join(program)));
     }

@@ -57,7 +57,8 @@ fn options(mut arguments: impl Iterator<Item = std::ffi::OsString>) -> Result<Op
         }
     }
     if options.folder.as_os_str().is_empty() {
-        let program = std::env::current_exe().map_err(|cause| format!("where this program lies is unknown ({cause})"))?;
+        let program =
+            std::env::current_exe().map_err(|cause| format!("where this program lies is unknown ({cause})"))?;
         options.folder = program.parent().map(PathBuf::from).unwrap_or_default();
     }
     Ok(Some(options))

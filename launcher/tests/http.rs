@@ -19,7 +19,8 @@ impl Stage {
         let home = std::env::temp_dir().join(format!("planescope-http-{name}-{}", std::process::id()));
         let page = home.join("page");
         std::fs::create_dir_all(page.join("inner")).expect("a folder of our own");
-        for (file, text) in [("page/index.html", "<p>page"), ("page/inner/a.wasm", "0123456789"), ("secret", "secret")] {
+        for (file, text) in [("page/index.html", "<p>page"), ("page/inner/a.wasm", "0123456789"), ("secret", "secret")]
+        {
             std::fs::write(home.join(file), text).expect("a file of our own");
         }
         #[cfg(unix)]
@@ -96,7 +97,8 @@ fn nothing_outside_the_folder_is_given() {
 #[test]
 fn parts_of_a_file_are_given_as_they_were_asked_for() {
     let stage = Stage::new("ranges");
-    let part = |range: &str| stage.ask("GET /key/inner/a.wasm", &format!("Host: {}\r\nRange: {range}\r\n", stage.address));
+    let part =
+        |range: &str| stage.ask("GET /key/inner/a.wasm", &format!("Host: {}\r\nRange: {range}\r\n", stage.address));
     let answer = part("bytes=2-4");
     assert!(answer.starts_with("HTTP/1.1 206 ") && answer.ends_with("\r\n\r\n234"), "{answer}");
     assert!(answer.contains("Content-Range: bytes 2-4/10\r\n") && answer.contains("Content-Length: 3\r\n"), "{answer}");

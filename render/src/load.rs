@@ -93,9 +93,9 @@ async fn compressed(
                 let compressed = context.guarded("render.batch", || context.storage_of("render.batch", &words)).await?;
                 let is_lost = |slot: &planescope::engine::Slot| {
                     let slices = batch.slices.iter().zip(&unread);
-                    slices.filter(|(_, unread)| **unread).any(|(slice, _)| {
-                        (slice.dest..slice.dest + slice.len_bytes).contains(&slot.offset)
-                    })
+                    slices
+                        .filter(|(_, unread)| **unread)
+                        .any(|(slice, _)| (slice.dest..slice.dest + slice.len_bytes).contains(&slot.offset))
                 };
                 let (lost, slots): (Vec<_>, Vec<_>) = batch.slots.iter().copied().partition(is_lost);
                 for slots in slots.chunks(decoder.batch_frames() as usize) {

@@ -145,7 +145,13 @@ impl<'a> Studio<'a> {
         let centre = CentreOfMass::of(&moments, self.is_signed());
         let about = centre.mean().unwrap_or_default();
         let part = |name: &str, what: &str, values: Vec<f64>| {
-            self.scan(format!("com_{name}"), format!("{what} of the centre of mass, px"), values, false, Percentiles::IMAGE)
+            self.scan(
+                format!("com_{name}"),
+                format!("{what} of the centre of mass, px"),
+                values,
+                false,
+                Percentiles::IMAGE,
+            )
         };
         let mut deflection = self.scan(
             "com".to_owned(),
@@ -198,7 +204,14 @@ impl<'a> Studio<'a> {
     }
 
     /// Values of frames, as the scan has them; a value that is no number is a centre of nothing.
-    fn scan(&self, name: String, title: String, mut values: Vec<f64>, counts: bool, percentiles: Percentiles) -> Picture {
+    fn scan(
+        &self,
+        name: String,
+        title: String,
+        mut values: Vec<f64>,
+        counts: bool,
+        percentiles: Percentiles,
+    ) -> Picture {
         let scan = self.loaded.set.scan.shape;
         let positions = scan.positions() as usize;
         let mut states = self.loaded.engine.frame_states();

@@ -88,7 +88,10 @@ fn machine(is_cpu: bool) -> Machine {
             Machine::Gpu(Rc::new(context))
         }
         Err(error) => {
-            println!("computing on the processor, slower and with the same numbers: there is no graphics adapter ({})", error.found);
+            println!(
+                "computing on the processor, slower and with the same numbers: there is no graphics adapter ({})",
+                error.found
+            );
             Machine::Cpu
         }
     }

@@ -28,7 +28,8 @@ impl Stage {
     /// What every file holds, by its name.
     fn files(&self) -> Outcomes<BTreeMap<String, Vec<u8>>> {
         let entries = fs::read_dir(&self.0)?.collect::<Result<Vec<_>, _>>()?;
-        let read = |entry: &fs::DirEntry| Ok((entry.file_name().to_string_lossy().into_owned(), fs::read(entry.path())?));
+        let read =
+            |entry: &fs::DirEntry| Ok((entry.file_name().to_string_lossy().into_owned(), fs::read(entry.path())?));
         entries.iter().map(read).collect()
     }
 
@@ -109,7 +110,8 @@ fn gpu_and_cpu_render_the_same_files() -> Outcomes {
     let [gpu, cpu] = [gpu.files()?, cpu.files()?];
     assert_eq!(gpu.keys().collect::<Vec<_>>(), cpu.keys().collect::<Vec<_>>());
     assert_eq!(gpu.len(), 3 + 3 + 6 + 3 + 3 + 3, "{:?}", gpu.keys());
-    let differing: Vec<&String> = gpu.iter().filter(|(name, bytes)| cpu[*name] != **bytes).map(|(name, _)| name).collect();
+    let differing: Vec<&String> =
+        gpu.iter().filter(|(name, bytes)| cpu[*name] != **bytes).map(|(name, _)| name).collect();
     assert!(differing.is_empty(), "{differing:?}");
     Ok(())
 }

@@ -97,14 +97,24 @@ mod tests {
     #[test]
     fn counts_are_whole_where_they_fit_and_all_are_there() {
         let of = |values: [f64; 2], cells: [Cell; 2]| {
-            let field = Field { rows: 1, cols: 2, values: values.to_vec(), cells: cells.to_vec(), counts: true, ..Field::default() };
+            let field = Field {
+                rows: 1,
+                cols: 2,
+                values: values.to_vec(),
+                cells: cells.to_vec(),
+                counts: true,
+                ..Field::default()
+            };
             whole(&Numbers { field: &field, title: "", cell: (1.0, "px") })
         };
         let all = [Cell::Value; 2];
         let tail = |file: Option<Vec<u8>>| file.map(|file| file[file.len() - 8..].to_vec());
         assert_eq!(tail(of([7.0, 4_294_967_295.0], all)), Some([7u32, u32::MAX].map(u32::to_le_bytes).concat()));
         assert_eq!(tail(of([7.0, -2.0], all)), Some([7i32, -2].map(i32::to_le_bytes).concat()));
-        assert_eq!([of([7.0, 4_294_967_296.0], all), of([-1.0, 3e9], all), of([1.0, 2.0], [Cell::Value, Cell::Gap])], [const { None }; 3]);
+        assert_eq!(
+            [of([7.0, 4_294_967_296.0], all), of([-1.0, 3e9], all), of([1.0, 2.0], [Cell::Value, Cell::Gap])],
+            [const { None }; 3]
+        );
     }
 
     #[test]

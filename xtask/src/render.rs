@@ -21,7 +21,8 @@ pub fn run(options: &Options) -> Result<ExitCode> {
     let mut build = Command::new(paths::cargo());
     build.current_dir(paths::root()).args(["build", "--quiet", "--release", "--package", "render"]);
     check(&mut build, "the renderer's build")?;
-    let program = paths::target().join("release").join(if cfg!(windows) { "planescope-render.exe" } else { "planescope-render" });
+    let program =
+        paths::target().join("release").join(if cfg!(windows) { "planescope-render.exe" } else { "planescope-render" });
     let status = Command::new(&program).args(&options.arguments).status();
     let status = status.with_context(|| format!("{} did not start", program.display()))?;
     Ok(ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(2)))

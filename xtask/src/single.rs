@@ -141,7 +141,8 @@ mod tests {
 
     #[test]
     fn a_module_becomes_a_script_and_one_with_imports_is_refused() {
-        let module = "export class A {}\nconst at = import.meta.url;\nexport function f() {}\nexport { f as default };\n";
+        let module =
+            "export class A {}\nconst at = import.meta.url;\nexport function f() {}\nexport { f as default };\n";
         let script = classic(module).expect("a module as wasm-bindgen writes it");
         assert_eq!(script, "class A {}\nconst at = self.location.href;\nfunction f() {}\n");
         assert!(classic("import x from './x.js';\nexport { x };").is_err());

@@ -17,7 +17,13 @@ pub fn file(to: &mut dyn Write, path: &Path, range: Option<&str>, has_body: bool
         Part::Whole => ("200 OK", 0..len_bytes),
         Part::Some(part) => ("206 Partial Content", part),
         Part::Outside => {
-            head(to, "416 Range Not Satisfiable", "text/plain", Some(0), &format!("Content-Range: bytes */{len_bytes}\r\n"))?;
+            head(
+                to,
+                "416 Range Not Satisfiable",
+                "text/plain",
+                Some(0),
+                &format!("Content-Range: bytes */{len_bytes}\r\n"),
+            )?;
             return to.flush();
         }
     };

@@ -52,11 +52,7 @@ impl Site {
     }
 
     /// What `stream` writes while somebody reads it.
-    pub fn stream(
-        &mut self,
-        address: &str,
-        stream: impl Fn(&mut dyn Write) -> io::Result<()> + Send + Sync + 'static,
-    ) {
+    pub fn stream(&mut self, address: &str, stream: impl Fn(&mut dyn Write) -> io::Result<()> + Send + Sync + 'static) {
         self.pages.push((address.to_owned(), Page::Stream(Box::new(stream))));
     }
 

@@ -43,8 +43,7 @@ impl Request {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "no HTTP request"));
         };
         let is_kept = version == "HTTP/1.1";
-        let mut request =
-            Self { method: method.to_owned(), path: decoded_path(target), is_kept, ..Self::default() };
+        let mut request = Self { method: method.to_owned(), path: decoded_path(target), is_kept, ..Self::default() };
         for _ in 0..MOST_HEADERS {
             let header = line(reader, LONGEST)?.ok_or(io::ErrorKind::UnexpectedEof)?;
             if header.is_empty() {
@@ -119,7 +118,10 @@ mod tests {
     #[test]
     fn a_path_is_decoded_once_and_a_broken_one_is_none() {
         assert_eq!(decoded_path("/a%20b/c%2520.h5?x=1#y").as_deref(), Some("a b/c%20.h5"));
-        assert_eq!([decoded_path("/%"), decoded_path("/%+1"), decoded_path("/%ff"), decoded_path("x")], [const { None }; 4]);
+        assert_eq!(
+            [decoded_path("/%"), decoded_path("/%+1"), decoded_path("/%ff"), decoded_path("x")],
+            [const { None }; 4]
+        );
     }
 
     #[test]

@@ -8,11 +8,9 @@ use launcher::http::percent_encoded;
 use serde_json::{Value, json};
 
 use super::{set::Set, sweep::Tuning};
-use crate::{
-    browser::{
-        FILE_INPUT, START,
-        cdp::{Browser, Launch},
-    },
+use crate::browser::{
+    FILE_INPUT, START,
+    cdp::{Browser, Launch},
 };
 
 /// What all browsers of a measurement have in common.

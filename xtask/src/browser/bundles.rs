@@ -61,7 +61,8 @@ impl Bench<'_> {
         self.limited("the bundle's page", async |browser| browser.open(&url).await).await?;
         self.evaluate("the bundle's page", START).await?;
         let text = self.evaluate("its words", "document.body.innerText").await?;
-        let asks = text.as_str().is_some_and(|text| text.contains("Choose the folder data that lies beside this file."));
+        let asks =
+            text.as_str().is_some_and(|text| text.contains("Choose the folder data that lies beside this file."));
         self.compare("a bundle without a launcher: asks for the folder of its data", &json!(asks), &json!(true));
         self.open_files(&hdf5_files(&bundle.join("data"))?).await?;
         let found = self.ask("hashes()").await?;
@@ -83,8 +84,10 @@ impl Bench<'_> {
         let outcome = self.series(digests).await;
         let launched = std::mem::replace(&mut self.browser, own);
         let complaints = json!(launched.complaints());
-        let left = launched.close_page().await?;
+        let left = launched.close_page().await;
+        // What went wrong first is told first.
         outcome?;
+        let left = left?;
         self.compare("bundle: no errors on the console", &complaints, &json!([]));
         self.compare("bundle: the launcher ends with its window", &json!(left), &json!(0));
         Ok(())
@@ -156,7 +159,11 @@ impl Bench<'_> {
         let words = served.words(names.len())?;
         for (name, what) in names.into_iter().zip(["has changed", "it was copied in part"]) {
             let is_named = |text: &str| text.contains(name) && text.contains(what);
-            self.compare(&format!("a damaged bundle: {name} is named in the page"), &json!(is_named(&faults)), &json!(true));
+            self.compare(
+                &format!("a damaged bundle: {name} is named in the page"),
+                &json!(is_named(&faults)),
+                &json!(true),
+            );
             let told = words.iter().any(|line| is_named(line));
             self.compare(&format!("a damaged bundle: {name} is named on the terminal"), &json!(told), &json!(true));
         }

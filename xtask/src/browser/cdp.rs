@@ -21,6 +21,8 @@ use crate::chrome;
 
 /// Where in its profile Chrome writes the web socket's address.
 const ADDRESS: &str = "DevToolsActivePort";
+/// Whether the page is there, and not the empty one before it.
+const LOADED: &str = "document.readyState === 'complete' && location.protocol.startsWith('http')";
 /// How long Chrome may take to start.
 const START: Duration = Duration::from_secs(60);
 /// How long it may take to end.
@@ -81,11 +83,17 @@ impl Browser {
             let targets = browser.call("Target.getTargets", json!({})).await?;
             if let Some(target) = targets["targetInfos"].as_array().into_iter().flatten().find(is_page) {
                 browser.take(&target["targetId"]).await?;
-                return Ok(browser);
+                break;
             }
             ensure!(start.elapsed() < START, "no page was opened in 60 s");
             time::sleep(Duration::from_millis(50)).await;
         }
+        // A page that has only begun to load cannot be asked yet.
+        while browser.evaluate(LOADED).await.ok() != Some(json!(true)) {
+            ensure!(start.elapsed() < START, "the page did not load in 60 s");
+            time::sleep(Duration::from_millis(50)).await;
+        }
+        Ok(browser)
     }
 
     /// Speaks to the Chrome of `process`, which is ended with this.

@@ -76,7 +76,12 @@ pub fn soaks(chrome: &Path) -> Result<Tally> {
     let wrong = soak(chrome, &out, &other)?;
     let report: Value = serde_json::from_slice(&std::fs::read(&out).unwrap_or_default()).unwrap_or_default();
     let is_told = report["wrong"].to_string().contains("0123456789abcdef");
-    judge(&mut tally, "soak: a wrong digest is told and is a failure", is_told && wrong.status.code() == Some(1), &wrong);
+    judge(
+        &mut tally,
+        "soak: a wrong digest is told and is a failure",
+        is_told && wrong.status.code() == Some(1),
+        &wrong,
+    );
     Ok(tally)
 }
 

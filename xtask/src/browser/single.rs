@@ -55,7 +55,8 @@ impl Bench<'_> {
         // Decoded in the workers, which is the other half of what they do.
         let folder = data::fixtures_folder().join("filter_gzip");
         let files = data::hdf5_files(&folder)?;
-        let hashes = answers(self.python, "frame_hashes.py", &[&data::fixtures_folder(), std::path::Path::new("filter_gzip")])?;
+        let hashes =
+            answers(self.python, "frame_hashes.py", &[&data::fixtures_folder(), std::path::Path::new("filter_gzip")])?;
         self.open_once(&files).await?;
         let found: Value = self.ask("hashes()").await?;
         self.compare("one file: a set that the workers decode", &found["weighted64"], &hashes["filter_gzip"]);

@@ -43,7 +43,10 @@ pub struct Options {
 
 /// Makes the bundle, or the file.
 pub fn run(options: &Options) -> Result<()> {
-    ensure!(options.single || !options.data.is_empty(), "a bundle wants --data MASTER...; --single is the viewer alone");
+    ensure!(
+        options.single || !options.data.is_empty(),
+        "a bundle wants --data MASTER...; --single is the viewer alone"
+    );
     let dist = match &options.dist {
         Some(dist) => dist.clone(),
         None => {
@@ -108,7 +111,8 @@ fn copy_viewer(dist: &Path, viewer: &Path) -> Result<()> {
     for entry in fs::read_dir(dist).with_context(|| dist.display().to_string())? {
         let entry = entry?;
         if entry.file_type()?.is_file() {
-            fs::copy(entry.path(), viewer.join(entry.file_name())).with_context(|| entry.path().display().to_string())?;
+            fs::copy(entry.path(), viewer.join(entry.file_name()))
+                .with_context(|| entry.path().display().to_string())?;
         }
     }
     let style = viewer.join("style.css");

@@ -126,7 +126,8 @@ mod tests {
     #[test]
     fn errors_and_differences_are_wrong_and_times_are_sorted() {
         let wrong = Cycle { wrong: vec!["disc 5: 0, at first 1".to_owned()], ..cycle(1.0, 0.0) };
-        let figures = Figures { cycles: vec![wrong], complaints: vec!["oh".to_owned()], broken: Some("gone".to_owned()) };
+        let figures =
+            Figures { cycles: vec![wrong], complaints: vec!["oh".to_owned()], broken: Some("gone".to_owned()) };
         assert_eq!(figures.wrong(), ["ended early: gone", "console: oh", "disc 5: 0, at first 1"]);
         assert_eq!(figures.to_json()["framesMs"], json!({"n": 2, "p50": 20.0, "p95": 20.0, "max": 20.0}));
     }

@@ -90,7 +90,8 @@ async fn soak(options: &Options) -> Result<Value> {
     let facts = visit.facts.clone();
     visit.end().await;
     setup.tidy(!figures.wrong().is_empty());
-    let sets: Vec<Value> = sets.iter().map(|set| json!({"name": set.name, "madeAs": set.made_as, "frames": set.frames})).collect();
+    let sets: Vec<Value> =
+        sets.iter().map(|set| json!({"name": set.name, "madeAs": set.made_as, "frames": set.frames})).collect();
     let mut report = json!({
         "date": facts.date, "browser": facts.browser, "adapter": facts.adapter, "softwareAdapter": facts.is_software,
         "host": host, "minutes": start.elapsed().as_secs_f64() / 60.0, "sets": sets, "visible": 1,

@@ -316,7 +316,6 @@ fn whole_loads_are_judged_by_floors_at_both_ends() {
         let mut noise = Noise(seed + 11);
         let mut session = gpu.session(seed);
         session.source = Source::Loads;
-        session.clock = None;
         let mut series = |slots: Vec<usize>| Series { submits: 4, ..gpu.series(&mut noise, schedule, slots) };
         session.floor = series(schedule.forward(0));
         let (forward, reversed) = (series(schedule.forward(1)), series(schedule.reversed(1)));

@@ -7,13 +7,11 @@ use std::{
 
 /// WebGPU in Chrome on Linux still hides behind flags; with `--use-angle=vulkan` page and WebGPU share one device, and
 /// without it the software adapter may be taken without a word. Vulkan and Chrome's own Wayland mode exclude each other.
-pub const LINUX_WEBGPU: [&str; 5] = [
-    "--enable-unsafe-webgpu",
-    "--enable-features=Vulkan",
-    "--use-angle=vulkan",
-    "--ignore-gpu-blocklist",
-    "--ozone-platform=x11",
-];
+pub const LINUX_WEBGPU: [&str; 5] =
+    [UNSAFE_WEBGPU, "--enable-features=Vulkan", "--use-angle=vulkan", "--ignore-gpu-blocklist", "--ozone-platform=x11"];
+
+/// WebGPU on adapters that Chrome does not know to be good; lifts the rounding of timestamps, too.
+pub const UNSAFE_WEBGPU: &str = "--enable-unsafe-webgpu";
 
 /// Without a window. Chrome's WebGPU then needs no surface, which an NVIDIA host without a display cannot give.
 pub const HEADLESS: [&str; 2] = ["--headless=new", "--disable-vulkan-surface"];

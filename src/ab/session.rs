@@ -29,7 +29,7 @@ pub struct Session {
     pub opened_ms: f64,
     pub adapter: String,
     pub is_software: bool,
-    /// Of the GPU; none for loads, whose clock is the page's.
+    /// Of the GPU; noted for loads, too, whose own clock is the page's.
     pub clock: Option<Clock>,
     /// Names; the first is the baseline.
     pub arms: Vec<String>,
@@ -105,9 +105,7 @@ impl Session {
     fn check_clock(&self) -> Result<(), Void> {
         match &self.clock {
             Some(clock) => clock.check(),
-            None => Void::unless(self.source == Source::Loads, Clause::Clock, || {
-                "nothing is known about the GPU's clock".to_owned()
-            }),
+            None => Err(Void::new(Clause::Clock, "nothing is known about the GPU's clock")),
         }
     }
 
@@ -184,9 +182,13 @@ impl Session {
         })
     }
 
-    /// Readings to throw away before each series.
+    /// Readings to throw away before each series: as many as the GPU needs to settle, and of whole loads, between which
+    /// it rests, a round.
     pub fn warm_up(&self) -> usize {
-        self.clock.as_ref().map_or(1, |clock| clock.warm_up.max(1))
+        match (self.source, &self.clock) {
+            (Source::Loads, _) | (_, None) => 1,
+            (_, Some(clock)) => clock.warm_up.max(1),
+        }
     }
 
     /// Without content, arms may differ by no more than what the band resolves with it.

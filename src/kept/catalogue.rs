@@ -76,9 +76,9 @@ impl Catalogue {
         self.entries.retain(|entry| entry.folder != folder);
     }
 
-    /// Room for `needed` bytes where `free` are left by the browser: the copies that were used longest ago go first.
+    /// Room for `needed` bytes where the browser had room for `free`, which are fewer: the copies that were used longest ago go first.
     pub fn room_for(&self, needed: u64, free: u64) -> Room {
-        let needed_with_rest = needed.saturating_add(needed / 50).saturating_add(REST_BYTES);
+        let needed_with_rest = needed.saturating_add(needed / 100).saturating_add(REST_BYTES);
         let mut by_use: Vec<&Entry> = self.entries.iter().collect();
         by_use.sort_by(|a, b| a.used_ms.total_cmp(&b.used_ms));
         let (mut room, mut gone) = (free, Vec::new());
@@ -101,7 +101,7 @@ fn no_room(needed: u64, room: u64) -> Error {
 }
 
 /// Bytes that stay free beside a copy, for the file system's own use.
-const REST_BYTES: u64 = 1 << 20;
+const REST_BYTES: u64 = 128 << 10;
 
 #[cfg(test)]
 mod tests {

@@ -1,11 +1,11 @@
-//! The browser's side: folders of copies, the catalogue beside them, and how much room there is.
+//! The browser's side: folders of copies, and the catalogue beside them.
 
 use js_sys::Promise;
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{
     File, FileSystemDirectoryHandle, FileSystemFileHandle, FileSystemGetDirectoryOptions, FileSystemGetFileOptions,
-    FileSystemRemoveOptions, FileSystemWritableFileStream, StorageEstimate, StorageManager, window,
+    FileSystemRemoveOptions, FileSystemWritableFileStream, StorageManager, window,
 };
 
 use super::{Catalogue, Copied};
@@ -17,7 +17,6 @@ use crate::{
 
 /// All copies of this browser.
 pub struct Storage {
-    manager: StorageManager,
     folder: FileSystemDirectoryHandle,
     pub catalogue: Catalogue,
 }
@@ -46,7 +45,7 @@ impl Storage {
         let folder: FileSystemDirectoryHandle =
             promised(root.get_directory_handle_with_options(FOLDER, &options)).await?;
         let catalogue = read_catalogue(&folder).await.unwrap_or_default();
-        Ok(Self { manager, folder, catalogue })
+        Ok(Self { folder, catalogue })
     }
 
     /// The copy of `files`, as far as names, sizes and times say.
@@ -63,20 +62,6 @@ impl Storage {
             probes.push(copied.probe.clone());
         }
         Some(Recalled { folder: entry.folder.clone(), files: kept, probes })
-    }
-
-    /// Bytes that the browser would still store for this page.
-    ///
-    /// # Errors
-    /// `no_storage` when it does not say.
-    pub async fn free(&self) -> Result<u64> {
-        let estimate = async {
-            // A plain object, of no class.
-            let estimate: StorageEstimate = JsFuture::from(self.manager.estimate()?).await?.unchecked_into();
-            Ok(estimate.get_quota().unwrap_or(0.0) - estimate.get_usage().unwrap_or(0.0))
-        };
-        // A negative number becomes 0.
-        estimate.await.map(|free| free as u64).map_err(|cause: JsValue| no_storage(&cause))
     }
 
     /// Makes a folder for a copy.

@@ -36,6 +36,26 @@ impl Loader {
         self.pool.borrow().hand_over(files);
     }
 
+    /// Takes the room for `files` in a folder of the browser's storage. Bytes that there is room for: all of theirs, or
+    /// fewer.
+    ///
+    /// # Errors
+    /// `not_kept`, or when other files are handed over meanwhile.
+    pub async fn reserve(&self, files: &[Picked], folder: &str) -> Result<u64> {
+        let pool = self.pool.borrow().clone();
+        let mut room = 0;
+        for file in files {
+            let len_bytes = file.len_bytes();
+            let task = Task::Reserve { folder: folder.to_owned(), name: file.name(), len_bytes };
+            let Outcome::Reserved(reserved) = pool.run(task, Rc::new(|_| ())).await?.outcome else { break };
+            room += reserved;
+            if reserved < len_bytes {
+                break;
+            }
+        }
+        Ok(room)
+    }
+
     /// Copies the files that were handed over into a folder of the browser's storage; `told` hears how many bytes are
     /// there.
     ///

@@ -27,6 +27,8 @@ pub enum Task {
     Walk { options: Options, is_outlined: bool },
     /// Tell one content of the files from another; of a copy, that of the files it was made of.
     Probe,
+    /// Make the file of this name in a folder of the browser's storage, as long as it will be.
+    Reserve { folder: String, name: String, len_bytes: u64 },
     /// Copy bytes `offset .. offset + len_bytes` of picked file `picked` into the file of its name in a folder of the
     /// browser's storage.
     Copy { picked: u32, folder: String, offset: u64, len_bytes: u64 },
@@ -68,6 +70,8 @@ pub enum Outcome {
     Read(Located),
     /// A probe of each file.
     Probed(Vec<String>),
+    /// Bytes that there was room for; all that were asked for, or as many as were found to fit.
+    Reserved(u64),
     Copied,
     /// Frames of the piece without valid pixels: failed ones with their fault, and missing ones.
     Decoded {

@@ -128,14 +128,12 @@ impl Pool {
 
     /// Hands `files` to every reader; jobs for earlier files are dropped and fail as cancelled.
     pub fn hand_over(&self, files: &[Picked]) {
-        self.cancel();
         *self.inner.files.borrow_mut() = files.iter().map(Picked::to_js).collect();
-        for member in self.inner.members.borrow().iter() {
-            self.inner.brief(member);
-        }
+        self.cancel();
     }
 
-    /// Drops every queued and running job; their futures end with the error `cancelled`.
+    /// Drops every queued and running job; their futures end with the error `cancelled`. Readers are briefed once for
+    /// each generation: one that held it with the files before would be taken to hold those of now.
     pub fn cancel(&self) {
         let generation = self.inner.generation.replace(self.inner.generation.get() + 1);
         for pending in self.inner.queue.take() {

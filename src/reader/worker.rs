@@ -15,7 +15,7 @@ use super::{
     Answer, Outcome, Request, Task,
     buffers::Buffers,
     cancelled,
-    copy::{copy, uncopied},
+    copy::{copy, reserve, uncopied},
     leaves::Leaves,
     port::{object, post, property},
     stream::Stream,
@@ -37,6 +37,8 @@ pub struct Reader {
 struct Desk {
     port: RefCell<Option<MessagePort>>,
     files: RefCell<Vec<Picked>>,
+    /// The same files; in place of those of a copy what they were made of.
+    originals: RefCell<Vec<Picked>>,
     /// Acquisitions of the last walk, or as the page hands them over.
     sets: RefCell<Vec<Acquisition>>,
     /// What the user had chosen for that walk; `None` before the first one of these files.
@@ -57,6 +59,7 @@ impl gloo_worker::Worker for Reader {
         let desk = Rc::new(Desk {
             port: RefCell::default(),
             files: RefCell::default(),
+            originals: RefCell::default(),
             sets: RefCell::default(),
             walked: RefCell::default(),
             forgotten: Cell::new(None),
@@ -123,6 +126,7 @@ impl Desk {
             // Those of a copy are closed, should they be opened again.
             self.files.borrow_mut().clear();
             self.handed.set(self.handed.get() + 1);
+            *self.originals.borrow_mut() = files.iter().map(Picked::original).collect();
             if files.iter().any(|file| matches!(file, Picked::Kept(_))) {
                 let (desk, generation) = (self.clone(), property(message, "generation"));
                 return wasm_bindgen_futures::spawn_local(async move { desk.open_copy(files, generation).await });
@@ -161,13 +165,14 @@ impl Desk {
                 Ok((Outcome::Walked(opened), 0.0, now_ms() - started))
             }
             Task::Probe => {
-                let files = self.files.borrow().clone();
-                let original = |file: Picked| match file {
-                    Picked::Kept(kept) => Picked::File(kept.original),
-                    other => other,
-                };
-                let probes = files.into_iter().map(|file| probe(&PickedSource::new(original(file))));
+                let originals = self.originals.borrow().clone();
+                let probes = originals.into_iter().map(|file| probe(&PickedSource::new(file)));
                 Ok((Outcome::Probed(probes.collect::<Result<_>>()?), 0.0, now_ms() - started))
+            }
+            Task::Reserve { folder, name, len_bytes } => {
+                let reserved = reserve(&folder, &name, len_bytes).await;
+                let reserved = reserved.map_err(|cause| uncopied(&name, &cause))?;
+                Ok((Outcome::Reserved(reserved), 0.0, now_ms() - started))
             }
             Task::Copy { picked, folder, offset, len_bytes } => {
                 let file = self.file(picked)?;

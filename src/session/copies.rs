@@ -6,7 +6,7 @@ use gloo_timers::future::TimeoutFuture;
 use super::{Session, no_files};
 use crate::{
     Error, Kind, Result,
-    kept::{Entry, Room, Storage, described},
+    kept::{Copied, Entry, Room, Storage, described},
     load::SourceKind,
     source::Picked,
 };
@@ -76,8 +76,8 @@ impl Session {
         let mut copied = described(&files).ok_or_else(not_picked)?;
         let bytes = copied.iter().map(|file| file.len_bytes).sum();
         let folder = format!("set-{:.0}", js_sys::Date::now());
-        self.make_room(&copied, bytes, &folder).await?;
         let made = async {
+            self.make_room(&files, &copied, bytes, &folder).await?;
             let probes = self.loader.probes(&files).await?;
             copied.iter_mut().zip(probes).for_each(|(file, probe)| file.probe = probe);
             told(0, bytes);
@@ -99,22 +99,34 @@ impl Session {
         made.map_err(|cause| if cause.key == "cancelled" { interrupted() } else { cause })
     }
 
-    /// Removes an older copy of the same files, and others as far as room is needed; makes the folder.
-    async fn make_room(&self, files: &[crate::kept::Copied], bytes: u64, folder: &str) -> Result<()> {
-        let mut storage = self.storage().await?;
-        let storage = storage.as_mut().map_err(|cause| cause.clone())?;
-        if let Some(old) = storage.catalogue.find(files).map(|entry| entry.folder.clone()) {
-            storage.remove(&old).await?;
+    /// Makes the folder and takes the room for all files in it. An older copy of the same files goes, and those used
+    /// longest ago as far as the browser refuses room; none where that would not help.
+    async fn make_room(&self, files: &[Picked], copied: &[Copied], bytes: u64, folder: &str) -> Result<()> {
+        {
+            let mut storage = self.storage().await?;
+            let storage = storage.as_mut().map_err(|cause| cause.clone())?;
+            if let Some(old) = storage.catalogue.find(copied).map(|entry| entry.folder.clone()) {
+                storage.remove(&old).await?;
+            }
+            storage.make_folder(folder).await?;
         }
-        match storage.catalogue.room_for(bytes, storage.free().await?) {
-            Room::None(error) => return Err(error),
-            Room::After(folders) => {
-                for old in folders {
-                    storage.remove(&old).await?;
+        loop {
+            let room = self.loader.reserve(files, folder).await?;
+            if room >= bytes {
+                return Ok(());
+            }
+            let mut storage = self.storage().await?;
+            let storage = storage.as_mut().map_err(|cause| cause.clone())?;
+            // Every turn removes one at least: the catalogue ends, and so does this.
+            match storage.catalogue.room_for(bytes, room) {
+                Room::None(error) => return Err(error),
+                Room::After(folders) => {
+                    for old in folders {
+                        storage.remove(&old).await?;
+                    }
                 }
             }
         }
-        storage.make_folder(folder).await
     }
 
     /// Removes all copies. What is open stays open.

@@ -91,6 +91,14 @@ impl Access {
         if read < wanted { Err("the file ended early".into()) } else { Ok(()) }
     }
 
+    /// Makes the file `len_bytes` long, which takes the room for them.
+    ///
+    /// # Errors
+    /// The browser's own, also when there is no room.
+    pub fn resize(&self, len_bytes: u64) -> Result<(), JsValue> {
+        self.0.truncate_with_f64(len_bytes as f64)
+    }
+
     /// Writes `bytes` at `offset`, and sees to it that they are stored.
     ///
     /// # Errors

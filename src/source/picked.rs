@@ -38,6 +38,14 @@ impl Picked {
         }
     }
 
+    /// What a file of a copy was made of; any other file itself.
+    pub fn original(&self) -> Self {
+        match self {
+            Self::Kept(kept) => Self::File(kept.original.clone()),
+            other => other.clone(),
+        }
+    }
+
     /// For `postMessage`: a `File` is cloned by reference, a URL is `[url, name, len_bytes]`, a file of a copy as
     /// [`Kept::to_js`] has it.
     pub fn to_js(&self) -> JsValue {

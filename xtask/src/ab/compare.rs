@@ -36,7 +36,7 @@ fn line(name: &str, was_ms: f64, is_ms: f64, was: &Outcome, is: &Outcome) -> Str
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use planescope::ab::{Check, Contest, Schedule, Series, Session, Source, VERSION, judge};
 
     use super::*;

@@ -35,7 +35,7 @@ use crate::{
 };
 use contents::Assets;
 use probe::{Kind, Probe};
-use report::{ClockReport, Report, RigFacts};
+use report::{ClockReport, Report, RigFacts, Rounded};
 use sessions::{Bench, Hardware};
 
 #[derive(clap::Args)]
@@ -100,12 +100,25 @@ const VOID: u8 = 3;
 fn void_in(error: &anyhow::Error) -> Option<Void> {
     let wrong =
         || error.downcast_ref::<visit::Void>().map(|visit::Void(why)| Void::new(Clause::Identical, why.clone()));
-    error.downcast_ref::<Void>().cloned().or_else(wrong)
+    let missing = || {
+        let why = error.downcast_ref::<visit::NotLoaded>()?;
+        Some(Void::new(Clause::Content, why.to_string()))
+    };
+    error.downcast_ref::<Void>().cloned().or_else(wrong).or_else(missing)
 }
 
 fn read(path: &Path) -> Result<Report> {
     let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
-    serde_json::from_str(&text).with_context(|| format!("{} is no report of ab", path.display()))
+    let report: Value =
+        serde_json::from_str(&text).with_context(|| format!("{} is no report of ab", path.display()))?;
+    ensure!(
+        report["version"] == planescope::ab::VERSION,
+        "{} is a report of version {}, expected {}: run the probe again",
+        path.display(),
+        report["version"],
+        planescope::ab::VERSION
+    );
+    serde_json::from_value(report).with_context(|| format!("{} is no report of ab", path.display()))
 }
 
 impl Options {
@@ -144,18 +157,33 @@ impl Options {
             }
             clocks.push(serde_json::from_value::<Clock>(answer["clock"].clone())?);
         }
-        let (mut rounding, _served) = self.rig.setup(dist, &[], true).await?;
-        rounding.flags.retain(|flag| ![chrome::FINE_TIMESTAMPS, chrome::LINUX_WEBGPU[0]].contains(&flag.as_str()));
-        rounding.flags.push(chrome::ROUNDED_TIMESTAMPS.to_owned());
-        // Some hosts have no WebGPU without the flags that lift the rounding; then there is nothing to compare with.
-        let rounded = sessions::clock(&rounding).await.ok();
-        let rounded = rounded.and_then(|(answer, _)| serde_json::from_value(answer["clock"].clone()).ok());
+        let rounded = self.rounded(dist).await?;
         setup.tidy(false);
         rig.host.extend(host_gpu());
         let report = ClockReport { version: planescope::ab::VERSION, rig, clocks, rounded };
         print!("{}", report.text());
         self.write("clock", "json", &serde_json::to_string(&report)?)?;
         self.write("clock", "html", &html::clock(&report))
+    }
+
+    /// The clock in a browser that rounds timestamps, as all do without the flags that lift it.
+    async fn rounded(&self, dist: &Path) -> Result<Rounded> {
+        let (mut setup, _served) = self.rig.setup(dist, &[], true).await?;
+        // The second lifts the rounding as well.
+        setup.flags.retain(|flag| ![chrome::FINE_TIMESTAMPS, chrome::UNSAFE_WEBGPU].contains(&flag.as_str()));
+        setup.flags.push(chrome::ROUNDED_TIMESTAMPS.to_owned());
+        let mut rounded = Rounded { flags: setup.flags.clone(), ..Rounded::default() };
+        match sessions::clock(&setup).await {
+            Ok((answer, facts)) if !facts.is_software => {
+                rounded.clock = serde_json::from_value(answer["clock"].clone()).ok();
+                rounded.void = serde_json::from_value(answer["void"].clone()).ok();
+            }
+            Ok((_, facts)) => rounded.missing = Some(format!("{} is a software adapter", facts.adapter)),
+            // Some hosts have no WebGPU without the flags that lift the rounding.
+            Err(error) => rounded.missing = Some(format!("{error:#}")),
+        }
+        setup.tidy(false);
+        Ok(rounded)
     }
 
     async fn probe(&self, probe: &Probe, dist: &Path) -> Result<()> {
@@ -167,6 +195,7 @@ impl Options {
             let report = self.run_once(probe, dist, Hardware::Only).await?;
             if let Some(void) = report.void.clone() {
                 self.write(&probe.name, "json", &serde_json::to_string(&report)?)?;
+                self.remove(&probe.name, "html")?;
                 return Err(void.into());
             }
             all.push(report);
@@ -193,13 +222,7 @@ impl Options {
         let mut rig = RigFacts { host: host_gpu().into_iter().collect(), ..RigFacts::default() };
         let outcome = self.sessions(probe, dist, set.as_ref(), hardware, &mut rig).await;
         rig.host.extend(host_gpu());
-        let mut report = Report::new(probe, rig, described(probe, set.as_ref()));
-        let judged = outcome.and_then(|sessions| Ok((judge(&sessions)?, sessions)));
-        match judged {
-            Ok((outcomes, sessions)) => (report.outcomes, report.sessions) = (outcomes, sessions),
-            Err(error) => report.void = Some(void_in(&error).ok_or(error)?),
-        }
-        Ok(report)
+        judged(Report::new(probe, rig, described(probe, set.as_ref())), outcome)
     }
 
     async fn sessions(
@@ -259,12 +282,33 @@ impl Options {
         self.write(&format!("{}-repeats", probe.name), "json", &object.to_string())
     }
 
+    /// Takes an older file out, which a void run must not leave as if it were its own.
+    fn remove(&self, name: &str, extension: &str) -> Result<()> {
+        let Some(out) = &self.out else { return Ok(()) };
+        let path = out.join(format!("{name}.{extension}"));
+        match std::fs::remove_file(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(error).with_context(|| path.display().to_string())
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn write(&self, name: &str, extension: &str, text: &str) -> Result<()> {
         let Some(out) = &self.out else { return Ok(()) };
         let path = out.join(format!("{name}.{extension}"));
         std::fs::create_dir_all(out)?;
         std::fs::write(&path, text).with_context(|| path.display().to_string())
     }
+}
+
+/// The report with what the readings say; with the clause alone, where one is broken.
+fn judged(mut report: Report, sessions: Result<Vec<Session>>) -> Result<Report> {
+    match sessions.and_then(|sessions| Ok((judge(&sessions)?, sessions))) {
+        Ok((outcomes, sessions)) => (report.outcomes, report.sessions) = (outcomes, sessions),
+        Err(error) => report.void = Some(void_in(&error).ok_or(error)?),
+    }
+    Ok(report)
 }
 
 /// Independent browsers of a run.
@@ -294,6 +338,77 @@ fn described(probe: &Probe, set: Option<&Set>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What is done to the readings of two browsers, and the clause that it breaks.
+    type Breakage = (Clause, fn(&mut Vec<Session>));
+
+    const BREAKAGES: [Breakage; 15] = [
+        (Clause::Pinned, |all| all[1].checks[1].after = "another scene".into()),
+        (Clause::Pinned, |all| all[0].drawn[1] += 1),
+        (Clause::Identical, |all| all[0].checks[3].wrong = 1),
+        (Clause::Identical, |all| all[0].blank.wrong = 0),
+        (Clause::Mirrored, |all| all[1].contests[0].forward.submits = 2),
+        (Clause::Warm, |all| all[0].contests[0].reversed.discarded.clear()),
+        (Clause::Floor, |all| all[0].floor.rounds.clear()),
+        (Clause::Interleaved, |all| all[1].correction = Some("0.3 ms".into())),
+        (Clause::Cold, |all| {
+            all[0].cold = vec![planescope::ab::Cold { arm: 0, unique: 5, found: 4, cold_ms: 9.0, warm_ms: 1.0 }];
+        }),
+        (Clause::Sign, |all| {
+            let contest = &mut all[1].contests[0];
+            for series in [&mut contest.forward, &mut contest.reversed] {
+                let slots = series.slots.clone();
+                let arm = |slot: usize| slots[slot] == 1;
+                for round in &mut series.rounds {
+                    (0..).zip(round).filter(|(slot, _)| arm(*slot)).for_each(|(_, ms)| *ms *= 2.0);
+                }
+            }
+        }),
+        (Clause::Second, |all| all.truncate(1)),
+        (Clause::Content, |all| all[0].contests.clear()),
+        (Clause::Hardware, |all| all[1].is_software = true),
+        (Clause::Clock, |all| all[0].clock = None),
+        (Clause::Control, |all| {
+            let control = all[0].contests[0].forward.clone();
+            all[0].contests[0].control = Some(control);
+        }),
+    ];
+
+    #[test]
+    fn each_clause_that_is_broken_leaves_its_name_and_no_number_and_ends_with_3() {
+        for (clause, broken) in BREAKAGES {
+            let whole = compare::tests::report(1.5, 1.0);
+            let mut sessions = whole.sessions.clone();
+            broken(&mut sessions);
+            let bare = Report { sessions: Vec::new(), outcomes: Vec::new(), ..whole };
+            let report = judged(bare, Ok(sessions)).expect("a report");
+            let void = report.void.clone().unwrap_or_else(|| panic!("{clause} is not enforced"));
+            assert_eq!(void.clause, clause, "{void}");
+            assert!(report.sessions.is_empty() && report.outcomes.is_empty());
+            assert!(void.to_string().starts_with(&clause.to_string()), "{void}");
+            assert_eq!(code(exit(Err(void.into()))), code(Ok(ExitCode::from(3))), "{clause}");
+        }
+        let mut claimed = compare::tests::report(2.0, 1.0);
+        claimed.outcomes[0].verdict = Verdict::Faster;
+        let outcome = compare::compare(&claimed, &compare::tests::report(2.0, 10.0)).map(drop);
+        assert_eq!(outcome.as_ref().err().and_then(void_in).map(|void| void.clause), Some(Clause::Null));
+        assert_eq!(code(exit(outcome)), code(Ok(ExitCode::from(3))));
+    }
+
+    fn code(exit: Result<ExitCode>) -> String {
+        format!("{:?}", exit.ok())
+    }
+
+    #[test]
+    fn a_report_of_another_version_is_not_read() {
+        let path = paths::target().join("ab-old-report.json");
+        let mut report = json!(compare::tests::report(1.5, 1.0));
+        std::fs::write(&path, report.to_string()).expect("a file");
+        assert!(read(&path).is_ok());
+        report["version"] = json!(planescope::ab::VERSION + 1);
+        std::fs::write(&path, report.to_string()).expect("a file");
+        assert!(read(&path).is_err_and(|error| error.to_string().contains("version 2")));
+    }
 
     #[test]
     fn a_broken_clause_ends_with_3_and_anything_else_is_an_error() {

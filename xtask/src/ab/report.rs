@@ -60,8 +60,19 @@ pub struct ClockReport {
     pub rig: RigFacts,
     /// One a browser.
     pub clocks: Vec<Clock>,
-    /// The same GPU in a browser that is told to round timestamps.
-    pub rounded: Option<Clock>,
+    /// The same GPU in a browser that rounds timestamps.
+    pub rounded: Rounded,
+}
+
+/// A clock that is no good, to compare with.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Rounded {
+    pub flags: Vec<String>,
+    pub clock: Option<Clock>,
+    /// The clause by which its readings are refused.
+    pub void: Option<Void>,
+    /// Why there is none.
+    pub missing: Option<String>,
 }
 
 impl Report {
@@ -170,16 +181,20 @@ impl ClockReport {
                 percent(clock.first_five[1])
             );
         }
-        if let Some(rounded) = &self.rounded {
+        let Rounded { flags, clock, void, missing } = &self.rounded;
+        let _ = writeln!(text, "in a browser that rounds timestamps ({})", flags.join(" "));
+        if let Some(clock) = clock {
             let _ = writeln!(
                 text,
-                "with rounded timestamps ({}): {} of {} readings distinct, steps of {} ns",
-                crate::chrome::ROUNDED_TIMESTAMPS,
-                rounded.distinct,
-                rounded.of,
-                rounded.lattice_ns
+                "  quantization   {} of {} readings distinct, steps of {} ns",
+                clock.distinct, clock.of, clock.lattice_ns
             );
         }
+        let refused = void.iter().map(|void| format!("refused, {void}"));
+        let missing = missing.iter().map(|why| format!("no clock: {why}"));
+        refused.chain(missing).for_each(|words| {
+            let _ = writeln!(text, "  {words}");
+        });
         text
     }
 }

@@ -86,22 +86,20 @@ impl Bench<'_> {
 
     /// Decode variants and products: one call a slot, on one open set.
     pub async fn calls(&self, set: &Set) -> Result<Session> {
-        let tuning = Tuning::new();
+        // Either way nothing but the calls is on the GPU: no variant is chosen in the background.
+        let knob = if self.probe.kind == Kind::Decodes { ("keepCompressed", true) } else { ("chooseVariant", false) };
+        let tuning = Tuning::from_iter([(knob.0.to_owned(), json!(knob.1))]);
         set.warm()?;
         let mut visit = self.visit(&tuning).await?;
-        let answer = visit.ask("clock({})").await?;
-        if let Ok(void) = serde_json::from_value::<Void>(answer["void"].clone()) {
-            return Err(void.into());
-        }
-        let clock: Clock = serde_json::from_value(answer["clock"].clone())?;
+        let clock = self.clock(&mut visit).await?;
         visit.load(set, &tuning).await?;
         let mut session = self.session(Source::Calls, &visit.facts);
         session.clock = Some(clock);
-        // Pinned, then settled: the picture of the load is drawn before anything counts.
+        // The view comes to rest and is pinned before the GPU settles: the readings that are thrown away come after.
+        visit.ask("settled()").await?;
         visit.ask("pause(true)").await?;
         session.drawn[0] = drawn(&mut visit).await?;
-        let (checks, blank) = self.check_calls(&mut visit).await?;
-        (session.checks, session.blank) = (checks, blank);
+        (session.checks, session.blank) = self.check_calls(&mut visit).await?;
         let schedule = Schedule::Interleaved;
         let warm_up = session.warm_up().div_ceil(schedule.forward(0).len());
         session.floor = self.series(&mut visit, schedule.forward(0), warm_up).await?;
@@ -114,6 +112,16 @@ impl Bench<'_> {
         session.drawn[1] = drawn(&mut visit).await?;
         visit.end().await;
         Ok(session)
+    }
+
+    /// The GPU's clock in this browser, which has to be good.
+    async fn clock(&self, visit: &mut Visit<'_>) -> Result<Clock> {
+        let allows_software = self.hardware == Hardware::OrSoftware;
+        let answer = visit.ask(&format!("clock({})", json!({"allowSoftware": allows_software}))).await?;
+        match serde_json::from_value::<Void>(answer["void"].clone()) {
+            Ok(void) if !allows_software => Err(void.into()),
+            _ => serde_json::from_value(answer["clock"].clone()).context("the page tells nothing of its clock"),
+        }
     }
 
     async fn series(&self, visit: &mut Visit<'_>, slots: Vec<usize>, warm_up: usize) -> Result<Series> {
@@ -152,18 +160,17 @@ impl Bench<'_> {
                     let values = result["values"].as_u64().unwrap_or_default();
                     let baseline = baseline.get_or_insert_with(|| result.clone());
                     // Nothing but zeros is what no work leaves.
-                    blank =
-                        Check { compared: values, wrong: baseline["nonzero"].as_u64().unwrap_or_default(), ..blank };
+                    let nonzero = baseline["nonzero"].as_u64().unwrap_or_default();
+                    blank = Check { compared: values, wrong: nonzero, ..blank };
                     (values, if *baseline == result { 0 } else { values })
                 }
                 _ => {
                     let mut request = described.request.clone();
-                    request.insert("repeats".to_owned(), json!(1));
+                    request.extend([("repeats".to_owned(), json!(1)), ("check".to_owned(), json!(true))]);
                     let answer = visit.ask(&format!("time({})", json!(request))).await?;
-                    let hashes = visit.ask("hashes()").await?;
-                    let frames = hashes["decoded"].as_u64().unwrap_or_default();
-                    // `hashOk` compares every frame with the resident ones, whose digest is the set's own.
-                    blank = Check { compared: frames, wrong: frames, ..blank };
+                    // `hashOk` compares the hash of every frame with that of the resident one.
+                    let [frames, counted] = frames(visit).await?;
+                    blank = Check { compared: frames, wrong: counted, ..blank };
                     (frames, if answer["hashOk"] == true { 0 } else { frames })
                 }
             };
@@ -175,20 +182,22 @@ impl Bench<'_> {
 
     /// Whole loads, each in a browser of its own, with the arms' knobs.
     pub async fn loads(&self, set: &Set) -> Result<Session> {
-        set.warm()?;
         let schedule = Schedule::Whole;
-        let mut loads = Loads { bench: self, set, checks: Vec::new() };
-        let floor = loads.series(schedule.forward(0)).await?;
-        let mut contests = Vec::new();
+        set.warm()?;
+        // Loads go by the page's clock; that of the GPU is noted all the same.
+        let mut visit = self.visit(&Tuning::new()).await?;
+        let clock = self.clock(&mut visit).await?;
+        visit.end().await;
+        let mut session = self.session(Source::Loads, &self.facts.borrow());
+        session.clock = Some(clock);
+        let mut loads = Loads { bench: self, set, checks: Vec::new(), blank: Check::default() };
+        session.floor = loads.series(schedule.forward(0)).await?;
         for arm in 1..self.probe.arms.len() {
             let forward = loads.series(schedule.forward(arm)).await?;
             let reversed = loads.series(schedule.reversed(arm)).await?;
-            contests.push(Contest { arm, forward, reversed, control: None });
+            session.contests.push(Contest { arm, forward, reversed, control: None });
         }
-        let mut session = self.session(Source::Loads, &self.facts.borrow());
-        let frames = loads.checks.first().map_or(0, |check| check.compared);
-        session.blank = Check { compared: frames, wrong: frames, ..Check::default() };
-        (session.floor, session.contests, session.checks) = (floor, contests, loads.checks);
+        (session.checks, session.blank) = (loads.checks, loads.blank);
         Ok(session)
     }
 
@@ -221,6 +230,7 @@ struct Loads<'a> {
     bench: &'a Bench<'a>,
     set: &'a Set,
     checks: Vec<Check>,
+    blank: Check,
 }
 
 impl Loads<'_> {
@@ -242,9 +252,15 @@ impl Loads<'_> {
         let tuning = &self.bench.probe.arms[arm].tuning;
         let mut visit = self.bench.visit(tuning).await?;
         let profile = visit.load(self.set, tuning).await?;
-        let frames = profile["frames"].as_u64().unwrap_or_default();
-        let state = self.set.digest.clone();
-        self.checks.push(Check { arm, before: state.clone(), after: state, compared: frames, wrong: 0 });
+        visit.ask("settled()").await?;
+        let before = scene(&mut visit).await?;
+        let [compared, counted] = frames(&mut visit).await?;
+        let after = scene(&mut visit).await?;
+        self.checks.push(Check { arm, before, after, compared, wrong: 0 });
+        // The first load is one of the baseline.
+        if self.blank.compared == 0 {
+            self.blank = Check { compared, wrong: counted, ..Check::default() };
+        }
         visit.end().await;
         match profile["totalMs"].as_f64() {
             Some(ms) => Ok(ms),
@@ -255,6 +271,12 @@ impl Loads<'_> {
 
 async fn drawn(visit: &mut Visit<'_>) -> Result<u32> {
     Ok(serde_json::from_value(visit.ask("drawn()").await?)?)
+}
+
+/// Frames that are decoded, and those of them that hold counts: without any work, none would.
+async fn frames(visit: &mut Visit<'_>) -> Result<[u64; 2]> {
+    let hashes = visit.ask("hashes()").await?;
+    Ok(["decoded", "counted"].map(|key| hashes[key].as_u64().unwrap_or_default()))
 }
 
 async fn scene(visit: &mut Visit<'_>) -> Result<String> {

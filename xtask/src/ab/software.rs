@@ -1,7 +1,8 @@
 //! The harness in Chrome on a software adapter: everything but the times.
 //!
-//! Small versions of all probes of shaders are run: honest ones must come out byte for byte, traps must be refused by
-//! the clause that they are made for. The refusal of software adapters is lifted here and nowhere else.
+//! Small versions of all probes are run, those of an open set on the smallest acquisition: honest ones must come out
+//! byte for byte, traps must be refused by the clause that they are made for. What no probe of a set breaks is broken
+//! here ([`BROKEN`]). The refusal of software adapters is lifted here and nowhere else.
 
 use std::{cell::RefCell, path::Path};
 
@@ -14,7 +15,11 @@ use super::{
     probe::{Kind, Probe},
     sessions::{Bench, Hardware},
 };
-use crate::{bench::rig::Rig, paths, test::Tally};
+use crate::{
+    bench::{rig::Rig, set::Set, sweep::Tuning, visit::Visit},
+    paths,
+    test::{Tally, data},
+};
 
 /// Frames of a small version, and by how much it is smaller.
 const FRAMES: usize = 4;
@@ -35,19 +40,34 @@ async fn run(chrome: &Path, flags: &str) -> Result<Tally> {
         headed: false,
         limit: 120,
     };
-    for probe in Probe::all(&paths::root().join("tests/probes"))? {
+    let seed = data::bench_folder().join(data::BENCH[0].name);
+    let set = Set::of(std::slice::from_ref(&seed), None, None)?;
+    for mut probe in Probe::all(&paths::root().join("tests/probes"))? {
         // What an empty control says is a matter of times.
-        if probe.kind == Kind::Shaders && probe.refused_by != Some(Clause::Control) {
-            let name = format!("ab: {}", probe.name);
-            match small_run(&rig, &probe).await {
-                Ok(None) => tally.pass(&name),
-                Ok(Some(wrong)) => tally.fail(&name, &wrong),
-                Err(error) => tally.fail(&name, &format!("{error:#}")),
-            }
+        if probe.refused_by == Some(Clause::Control) {
+            continue;
         }
+        probe.rounds = 1;
+        let outcome = small_run(&rig, &probe, &set).await;
+        tell(&mut tally, &format!("ab: {}", probe.name), outcome);
     }
+    for (name, refused_by, text) in BROKEN {
+        let probe = Probe { name: (*name).to_owned(), refused_by: Some(*refused_by), ..Probe::parse(text)? };
+        let outcome = small_run(&rig, &probe, &set).await;
+        tell(&mut tally, &format!("ab: {name}"), outcome);
+    }
+    let loads = Probe::parse(&format!("{LOADS}rounds = 1\n{ARMS}"))?;
+    let wrong = Set::of(std::slice::from_ref(&seed), Some("0123456789abcdef"), None)?;
+    let probe = Probe { refused_by: Some(Clause::Identical), ..loads.clone() };
+    tell(&mut tally, "ab: loads with another digest than the set's", small_run(&rig, &probe, &wrong).await);
+    let nothing = Set::of(&[paths::root().join("README.md")], Some("00"), None)?;
+    let probe = Probe { refused_by: Some(Clause::Content), ..loads };
+    tell(&mut tally, "ab: loads of files that hold no set", small_run(&rig, &probe, &nothing).await);
+    let outcome = draws_when_it_may(&rig, &set).await;
+    tell(&mut tally, "ab: a page draws nothing while it is paused, and counts what it draws", outcome);
+
     let probe = Probe::named(&paths::root().join("tests/probes"), "null")?;
-    let refused = session(&rig, &probe, Hardware::Only).await;
+    let refused = session(&rig, &probe, &set, Hardware::Only).await;
     let clause = refused.as_ref().err().and_then(|error| error.downcast_ref::<Void>()).map(|void| void.clause);
     match clause == Some(Clause::Hardware) {
         true => tally.pass("ab: a software adapter is refused"),
@@ -56,9 +76,61 @@ async fn run(chrome: &Path, flags: &str) -> Result<Tally> {
     Ok(tally)
 }
 
+fn tell(tally: &mut Tally, name: &str, outcome: Result<Option<String>>) {
+    match outcome {
+        Ok(None) => tally.pass(name),
+        Ok(Some(wrong)) => tally.fail(name, &wrong),
+        Err(error) => tally.fail(name, &format!("{error:#}")),
+    }
+}
+
+/// Experiments on an open set that break a clause: name, the clause, the probe.
+const BROKEN: &[(&str, Clause, &str)] = &[
+    (
+        "products of two masks",
+        Clause::Identical,
+        "purpose = \"p\"\nkind = \"products\"\nrounds = 1\n\
+         [[arm]]\nname = \"a\"\nrequest = { product = \"virtual_image\", shape = { shape = \"disc\", centre = [96, 96], outer = 9 } }\n\
+         [[arm]]\nname = \"b\"\nrequest = { product = \"virtual_image\", shape = { shape = \"disc\", centre = [97, 96], outer = 9 } }\n",
+    ),
+    (
+        "products of a mask without pixels",
+        Clause::Identical,
+        "purpose = \"p\"\nkind = \"products\"\nrounds = 1\n\
+         [[arm]]\nname = \"a\"\nrequest = { product = \"virtual_image\", shape = { shape = \"disc\", centre = [-50, -50], outer = 9 } }\n\
+         [[arm]]\nname = \"b\"\nrequest = { product = \"virtual_image\", shape = { shape = \"disc\", centre = [-50, -50], outer = 9 } }\n",
+    ),
+    (
+        "products with a correction",
+        Clause::Interleaved,
+        "purpose = \"p\"\nkind = \"products\"\nrounds = 1\ncorrection = \"0.1 ms\"\n\
+         [[arm]]\nname = \"a\"\nrequest = { product = \"moments\" }\n\
+         [[arm]]\nname = \"b\"\nrequest = { product = \"moments\" }\n",
+    ),
+];
+const LOADS: &str = "purpose = \"p\"\nkind = \"loads\"\n";
+const ARMS: &str = "[[arm]]\nname = \"a\"\n[[arm]]\nname = \"b\"\n";
+
+/// What is wrong with a page's pause: clause 1 counts pictures by it.
+async fn draws_when_it_may(rig: &Rig, set: &Set) -> Result<Option<String>> {
+    let (setup, _served) = rig.setup(&paths::dist(), &[], true).await?;
+    let tuning = Tuning::new();
+    let mut visit = Visit::start(&setup, &tuning).await?;
+    visit.load(set, &tuning).await?;
+    visit.ask("settled()").await?;
+    let before = visit.ask("pause(true)").await?;
+    let paused = visit.ask("drawnAfter({ product: 'com' })").await?;
+    visit.ask("pause(false)").await?;
+    let after = visit.ask("drawnAfter({ product: 'bf' })").await?;
+    visit.end().await;
+    setup.tidy(false);
+    let is_right = before.is_u64() && before == paused && after.as_u64() > paused.as_u64();
+    Ok((!is_right).then(|| format!("{before} pictures, then {paused} while paused, then {after}")))
+}
+
 /// What is wrong with how a probe came out.
-async fn small_run(rig: &Rig, probe: &Probe) -> Result<Option<String>> {
-    let outcome = session(rig, probe, Hardware::OrSoftware).await;
+async fn small_run(rig: &Rig, probe: &Probe, set: &Set) -> Result<Option<String>> {
+    let outcome = session(rig, probe, set, Hardware::OrSoftware).await;
     let judged = match outcome {
         Ok(mut session) => {
             // Times of a software adapter say nothing; all else is judged as if it were a GPU.
@@ -76,7 +148,17 @@ async fn small_run(rig: &Rig, probe: &Probe) -> Result<Option<String>> {
     })
 }
 
-async fn session(rig: &Rig, probe: &Probe, hardware: Hardware) -> Result<Session> {
+async fn session(rig: &Rig, probe: &Probe, set: &Set, hardware: Hardware) -> Result<Session> {
+    if probe.kind != Kind::Shaders {
+        let (setup, _served) = rig.setup(&paths::dist(), &[], true).await?;
+        let bench = Bench { setup: &setup, probe, hardware, facts: RefCell::default() };
+        let session = match probe.kind {
+            Kind::Loads => bench.loads(set).await,
+            _ => bench.calls(set).await,
+        };
+        setup.tidy(false);
+        return session;
+    }
     let folder = paths::target().join("ab-small");
     let mut assets = Assets::new(folder)?.with_most_chunks(FRAMES);
     let has_chunks = probe.buffers.iter().any(|buffer| buffer.contents.has_chunks());
@@ -95,7 +177,6 @@ fn shrink(experiment: &mut Experiment, smaller: u64) -> Result<()> {
     let mut whole = json!(experiment);
     shrink_words(&mut whole, smaller);
     *experiment = serde_json::from_value(whole).context("still an experiment")?;
-    experiment.rounds = 1;
     for step in experiment.arms.iter_mut().flat_map(|arm| &mut arm.steps) {
         let all: u64 = step.workgroups.iter().map(|&count| u64::from(count)).product();
         step.workgroups = [all.div_ceil(smaller) as u32, 1, 1];

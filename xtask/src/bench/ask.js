@@ -18,7 +18,9 @@ return {
   },
   hashes: async () => {
     const { weighted64, digest } = await planescope.hashAll();
-    return { digest, decoded: weighted64.filter((hash) => hash !== null).length };
+    const decoded = weighted64.filter((hash) => hash !== null);
+    // The hash of a frame without counts is 0.
+    return { digest, decoded: decoded.length, counted: decoded.filter((hash) => /[1-9a-f]/i.test(hash)).length };
   },
   // Keeps a copy of the open set in the browser's own storage; false where the page cannot.
   keep: async () => {
@@ -31,6 +33,21 @@ return {
   clock: (options) => planescope.clock(options),
   pause: async (paused) => { planescope.pause(paused); return planescope.drawn; },
   drawn: async () => planescope.drawn,
+  // Changes the view; pictures drawn since the start, half a second later.
+  drawnAfter: async (state) => {
+    planescope.set(state);
+    await new Promise((done) => setTimeout(done, 500));
+    return planescope.drawn;
+  },
+  // Waits until the view no longer changes by itself, as it does for a while after a load.
+  settled: async () => {
+    for (let last = null, same = 0, turn = 0; same < 3 && turn < 200; turn++) {
+      const now = JSON.stringify(planescope.state());
+      same = now === last ? same + 1 : 0;
+      last = now;
+      await new Promise((done) => setTimeout(done, 100));
+    }
+  },
   // What must stay as it is while something is measured: the view, and the hashes of all frames.
   scene: async () => {
     const { digest } = await planescope.hashAll();

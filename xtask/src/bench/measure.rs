@@ -23,6 +23,9 @@ pub struct Measured {
     pub loads: Vec<Value>,
     /// The stages of the load whose time is nearest to the median.
     pub stages: Value,
+    /// The same of every load from the browser's copy.
+    pub reopens: Vec<Value>,
+    pub reopen_stages: Value,
     pub facts: Facts,
 }
 
@@ -89,14 +92,8 @@ impl<'a> Run<'a> {
     }
 
     fn into_measured(mut self) -> Result<Measured> {
-        let totals: Vec<f64> = self.loads.iter().filter_map(|load| load["totalMs"].as_f64()).collect();
-        let middle = median(&totals).context("no load has a time")?;
-        let distance = |load: &&mut Value| (load["totalMs"].as_f64().unwrap_or(f64::INFINITY) - middle).abs();
-        let nearest = self.loads.iter_mut().min_by(|a, b| distance(a).total_cmp(&distance(b)));
-        let stages = nearest.map(|load| load["stages"].clone()).unwrap_or_default();
-        for load in self.loads.iter_mut().filter_map(Value::as_object_mut) {
-            load.remove("stages");
-        }
+        ensure!(self.loads.iter().any(|load| load["totalMs"].is_number()), "no load has a time");
+        let stages = nearest_stages(&mut self.loads);
         let figures = self.numbers.into_iter().filter_map(|(name, raw)| Some((name, Figure::of(raw)?)));
         Ok(Measured {
             tuning: self.tuning.clone(),
@@ -104,8 +101,22 @@ impl<'a> Run<'a> {
             loads: self.loads,
             stages,
             facts: self.facts,
+            ..Measured::default()
         })
     }
+}
+
+/// Takes the stages out of all profiles: those of the load whose time is nearest to the median.
+pub fn nearest_stages(loads: &mut [Value]) -> Value {
+    let totals: Vec<f64> = loads.iter().filter_map(|load| load["totalMs"].as_f64()).collect();
+    let middle = median(&totals).unwrap_or_default();
+    let distance = |load: &&Value| (load["totalMs"].as_f64().unwrap_or(f64::INFINITY) - middle).abs();
+    let nearest = loads.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)));
+    let stages = nearest.map(|load| load["stages"].clone()).unwrap_or_default();
+    for load in loads.iter_mut().filter_map(Value::as_object_mut) {
+        load.remove("stages");
+    }
+    stages
 }
 
 /// The products of the table, each with what it is asked for at its n-th time: the mask moves every time.
@@ -155,6 +166,11 @@ async fn time_product(visit: &mut Visit<'_>, request: &Request) -> Result<Vec<f6
 }
 
 impl Measured {
+    /// Nothing yet.
+    pub fn of(tuning: &Tuning) -> Self {
+        Self { tuning: tuning.clone(), ..Self::default() }
+    }
+
     /// As it stands in the JSON file, see tests/probes/README.md.
     pub fn json(&self) -> Map<String, Value> {
         let mut object = Map::new();
@@ -166,6 +182,8 @@ impl Measured {
         object.insert("noise".to_owned(), json!(noise));
         object.insert("loads".to_owned(), json!(self.loads));
         object.insert("stages_of_the_median_load".to_owned(), self.stages.clone());
+        object.insert("reopens".to_owned(), json!(self.reopens));
+        object.insert("stages_of_the_median_reopen".to_owned(), self.reopen_stages.clone());
         object
     }
 }

@@ -26,6 +26,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::{Map, Value, json};
 
 use crate::setup::say;
+use measure::Measured;
 use rig::Rig;
 use set::Set;
 use sweep::{Sweep, configurations};
@@ -41,7 +42,8 @@ pub struct Options {
     /// How often each thing is measured
     #[arg(long, default_value_t = 7)]
     repeats: usize,
-    /// Loads and products besides the race of `--kernels`; without that flag they are measured anyway
+    /// Loads and products besides what `--kernels` and `--reopen` measure; without those they are measured anyway, and
+    /// re-opening with them
     #[arg(long)]
     loads: bool,
     /// The decode variants that the page lists, raced against the baseline by GPU timestamps
@@ -56,7 +58,8 @@ pub struct Options {
     /// A knob of `__planescope.tuning` and the values to load with; several knobs give all combinations
     #[arg(long, value_name = "KNOB=A,B,C")]
     sweep: Vec<Sweep>,
-    /// Measure opening from the browser's copy in every setting of a sweep, too; each then writes the copy once
+    /// Opening again from the copy in the browser's storage; with `--loads` besides them. Every setting of a sweep
+    /// writes the copy once
     #[arg(long)]
     reopen: bool,
     /// Loads of several sets: time and memory against frames, as a table and a plot
@@ -120,12 +123,15 @@ impl Options {
         set.warm()?;
         let tunings = configurations(&self.sweep);
         let mut report = Report::default();
-        if self.loads || !self.kernels {
-            let mut measured = measure::measure(setup, set, &tunings, self.repeats).await?;
-            let reopened = if self.sweep.is_empty() || self.reopen { measured.as_mut_slice() } else { &mut [] };
-            for measured in reopened {
-                let figure = reopen::reopen(setup, set, &measured.tuning, self.repeats).await?;
-                measured.figures.extend(figure.map(|figure| ("reopen_ms", figure)));
+        let has_loads = self.loads || !(self.kernels || self.reopen);
+        if has_loads || self.reopen {
+            let mut measured = match has_loads {
+                true => measure::measure(setup, set, &tunings, self.repeats).await?,
+                false => tunings.iter().map(Measured::of).collect(),
+            };
+            let is_reopened = self.reopen || self.sweep.is_empty();
+            for measured in measured.iter_mut().filter(|_| is_reopened) {
+                reopen::reopen(setup, set, measured, self.repeats).await?;
             }
             report.facts = measured.first().map(|measured| measured.facts.clone()).unwrap_or_default();
             measured.iter().for_each(|measured| report.text.push_str(&table::loads(measured, &set.made_as)));

@@ -38,6 +38,18 @@ impl fmt::Display for Void {
 
 impl std::error::Error for Void {}
 
+/// A set that the page could not load, and what it said.
+#[derive(Debug)]
+pub struct NotLoaded(pub String);
+
+impl fmt::Display for NotLoaded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for NotLoaded {}
+
 /// A page that is ready.
 pub struct Visit<'a> {
     setup: &'a Setup,
@@ -116,7 +128,7 @@ impl<'a> Visit<'a> {
     /// Chooses the files as a user does; the profile of the load, once all hashes are right.
     ///
     /// # Errors
-    /// [`Void`] where anything that the page decoded or reported is wrong.
+    /// [`Void`] where anything that the page decoded or reported is wrong; [`NotLoaded`].
     pub async fn load(&mut self, set: &Set, tuning: &Tuning) -> Result<Value> {
         self.within("the choice of files", async |browser| browser.choose_files(FILE_INPUT, &set.files).await).await?;
         let profile = self.ask("loaded()").await?;
@@ -130,7 +142,7 @@ impl<'a> Visit<'a> {
     /// As [`Visit::load`].
     pub async fn check(&mut self, set: &Set, tuning: &Tuning, profile: &Value) -> Result<()> {
         if let Some(error) = profile["error"].as_str() {
-            bail!("{} was not loaded: {error}", set.name);
+            return Err(NotLoaded(format!("{} was not loaded: {error}", set.name)).into());
         }
         self.refuse_software(profile["softwareAdapter"] == true)?;
         for (knob, value) in tuning {

@@ -40,10 +40,16 @@ pub fn measures(chrome: &Path) -> Result<Tally> {
         let raw = figure["raw"].as_array().is_some_and(|raw| !raw.is_empty() && raw.iter().all(positive));
         raw && positive(&figure["median"]) && figure["hash_ok"] == true
     };
-    let figures = ["load_ms", "first_image_ms", "resident_gb", "mask_change_ms", "com_ms", "mean_pattern_ms"];
+    let figures =
+        ["load_ms", "first_image_ms", "resident_gb", "mask_change_ms", "com_ms", "mean_pattern_ms", "reopen_ms"];
     let is_measured =
         right.status.success() && written["software_adapter"] == true && figures.into_iter().all(is_figure);
-    judge(&mut tally, "bench: a load and its products are measured", is_measured, &right);
+    judge(
+        &mut tally,
+        "bench: a load, its products and opening it again from its copy are measured",
+        is_measured,
+        &right,
+    );
     Ok(tally)
 }
 

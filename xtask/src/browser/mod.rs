@@ -151,6 +151,8 @@ impl Bench<'_> {
             "viewer" => self.viewer().await,
             "accessibility" => self.walk().await,
             "choices" => self.choices().await,
+            "keeping" => self.keeping().await,
+            "loading" => self.loading().await,
             "screenshots" => self.screenshots().await,
             "single" => self.single_file().await,
             "bundle" => self.bundles(chrome).await,

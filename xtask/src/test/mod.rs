@@ -26,7 +26,8 @@ pub struct Options {
     /// Test the pages as they were built last
     #[arg(long)]
     no_build: bool,
-    /// Of the browser tests only this one, headless: viewer, accessibility, choices, screenshots, single or bundle
+    /// Of the browser tests only this one, headless: viewer, accessibility, choices, loading, keeping, screenshots,
+    /// single or bundle
     #[arg(long)]
     only: Option<String>,
 }

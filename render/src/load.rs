@@ -117,7 +117,7 @@ fn fill(set: &Acquisition, disks: &[Disk], batch: Batch) -> Filled {
     let unread = batch.slices.iter().map(|slice| {
         let disk = set.files.get(usize::from(slice.file)).and_then(|used| disks.get(used.picked as usize));
         let part = bytes.get_mut(slice.dest as usize..(slice.dest + slice.len_bytes) as usize);
-        !disk.zip(part).is_some_and(|(disk, part)| disk.read_at(slice.offset, part).is_ok())
+        disk.zip(part).is_none_or(|(disk, part)| disk.read_at(slice.offset, part).is_err())
     });
     let unread = unread.collect();
     Filled { batch, words, unread }

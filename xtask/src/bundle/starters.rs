@@ -85,3 +85,23 @@ fn make_program(path: &Path) -> Result<()> {
 fn make_program(_: &Path) -> Result<()> {
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_desktop_opens_the_bundle_from_its_own_folder() {
+        let line = DESKTOP.lines().find_map(|line| line.strip_prefix("Exec=")).unwrap_or_default();
+        // First as a string of the file, then as a quoted argument.
+        let argument = line.replace("\\\\", "\\").replace("\\\"", "\"").replace("\\$", "$");
+        assert_eq!(argument, r#"sh -c "cd "$(dirname "$0")" && exec sh planescope.sh" %k"#);
+    }
+
+    #[test]
+    fn every_starter_knows_the_launcher_of_its_system_and_the_page_for_where_there_is_none() {
+        assert!(SHELL.contains("planescope-linux") && SHELL.contains("planescope-macos"));
+        assert!(BATCH.contains("planescope.exe %*") && BATCH.lines().count() > 5);
+        assert!([SHELL, BATCH, README].iter().all(|text| text.contains("planescope.html")));
+    }
+}

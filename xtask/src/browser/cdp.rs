@@ -263,7 +263,7 @@ impl Browser {
         Ok(())
     }
 
-    /// Bytes after garbage was collected: of JavaScript's objects, and of its buffers, WebAssembly's memory among them.
+    /// Bytes after garbage was collected: of JavaScript's objects, and of its buffers.
     pub async fn heap(&mut self) -> Result<(f64, f64)> {
         self.call("HeapProfiler.collectGarbage", json!({})).await?;
         let usage = self.call("Runtime.getHeapUsage", json!({})).await?;

@@ -20,7 +20,7 @@ pub struct Cycle {
     pub wrong: Vec<String>,
     /// After garbage was collected: objects of JavaScript.
     pub heap_bytes: f64,
-    /// And the memory of its buffers, that of WebAssembly among them.
+    /// And of its array buffers.
     pub buffers_bytes: f64,
     /// By the page's own ledger.
     pub gpu_bytes: f64,

@@ -30,6 +30,9 @@ pub async fn run() {
     publish_profiles(&session);
     let hooks = Hooks::new(session.clone(), Rc::new(Automation(shell.clone())));
     set_global("__planescope", &hooks.into());
+    if let Some(base) = parameters.as_ref().and_then(|parameters| parameters.get("bundle")) {
+        shell.open_bundle(base);
+    }
     let urls: Vec<String> = parameters
         .map(|parameters| parameters.get_all("open").iter().filter_map(|url| url.as_string()).collect())
         .unwrap_or_default();

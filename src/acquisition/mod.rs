@@ -3,6 +3,8 @@
 
 mod axes;
 mod axis_guess;
+#[cfg(not(target_arch = "wasm32"))]
+mod beside;
 pub mod contents;
 pub mod frames;
 mod linked;
@@ -33,6 +35,8 @@ use crate::{
 };
 
 pub use axes::{Axis, AxisOrder};
+#[cfg(not(target_arch = "wasm32"))]
+pub use beside::{Beside, beside};
 pub use frames::{DecodedFrames, decode};
 pub use search::{Change, Options, Place, open, outline, read};
 pub use store::Store;

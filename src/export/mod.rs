@@ -4,6 +4,7 @@
 pub mod csv;
 pub mod gif;
 pub mod npy;
+pub mod png;
 pub mod python;
 pub mod session;
 pub mod tiff;

@@ -1,4 +1,4 @@
-//! Uncompressed 32-bit floating-point TIFF (TIFF 6.0, <https://www.itu.int/itudoc/itu-t/com16/tiff-fx/docs/tiff6.pdf>)
+//! Uncompressed 32-bit TIFF, floating-point or whole (TIFF 6.0, <https://www.itu.int/itudoc/itu-t/com16/tiff-fx/docs/tiff6.pdf>)
 //! with the scale as ImageJ and Fiji keep it: pixels per unit in X- and YResolution, the unit in ImageDescription
 //! (<https://imagej.net/ij/source/ij/io/TiffDecoder.java>, `unit=`).
 
@@ -6,8 +6,30 @@ use super::Numbers;
 
 /// 32-bit floats hold whole counts up to 16,777,216 exactly. No value is NaN.
 pub fn tiff(numbers: &Numbers<'_>) -> Vec<u8> {
+    let data = numbers.values().flat_map(|value| (value as f32).to_le_bytes()).collect();
+    file(numbers, FLOAT, data)
+}
+
+/// Whole counts, exactly, as unsigned or signed 32-bit numbers; `None` where a cell has no value or one does not fit.
+pub fn whole(numbers: &Numbers<'_>) -> Option<Vec<u8>> {
+    let fits = |low: f64, high: f64| numbers.values().all(|value| (low..=high).contains(&value));
+    let kind = match numbers.is_whole() {
+        true if fits(0.0, u32::MAX.into()) => UNSIGNED,
+        true if fits(i32::MIN.into(), i32::MAX.into()) => SIGNED,
+        _ => return None,
+    };
+    let data = numbers.values().flat_map(|value| ((value as i64) as u32).to_le_bytes()).collect();
+    Some(file(numbers, kind, data))
+}
+
+/// SampleFormat, TIFF 6.0 page 80.
+const UNSIGNED: u32 = 1;
+const SIGNED: u32 = 2;
+const FLOAT: u32 = 3;
+
+/// A file of these samples, 32 bits each, little-endian.
+fn file(numbers: &Numbers<'_>, sample_format: u32, data: Vec<u8>) -> Vec<u8> {
     let (rows, cols) = (numbers.field.rows, numbers.field.cols);
-    let data: Vec<u8> = numbers.values().flat_map(|value| (value as f32).to_le_bytes()).collect();
     let (low, high) = numbers
         .values()
         .filter(|value| value.is_finite())
@@ -48,7 +70,7 @@ pub fn tiff(numbers: &Numbers<'_>) -> Vec<u8> {
         (279, long, 1, data.len() as u32),
         (282, ratio, 1, resolution_at),
         (283, ratio, 1, resolution_at),
-        (339, short, 1, 3),
+        (339, short, 1, sample_format),
     ] {
         bytes.extend(tag.to_le_bytes());
         bytes.extend(kind.to_le_bytes());
@@ -70,6 +92,30 @@ fn rational(value: f64) -> [u32; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::display::{Cell, Field};
+
+    #[test]
+    fn counts_are_whole_where_they_fit_and_all_are_there() {
+        let of = |values: [f64; 2], cells: [Cell; 2]| {
+            let field = Field {
+                rows: 1,
+                cols: 2,
+                values: values.to_vec(),
+                cells: cells.to_vec(),
+                counts: true,
+                ..Field::default()
+            };
+            whole(&Numbers { field: &field, title: "", cell: (1.0, "px") })
+        };
+        let all = [Cell::Value; 2];
+        let tail = |file: Option<Vec<u8>>| file.map(|file| file[file.len() - 8..].to_vec());
+        assert_eq!(tail(of([7.0, 4_294_967_295.0], all)), Some([7u32, u32::MAX].map(u32::to_le_bytes).concat()));
+        assert_eq!(tail(of([7.0, -2.0], all)), Some([7i32, -2].map(i32::to_le_bytes).concat()));
+        assert_eq!(
+            [of([7.0, 4_294_967_296.0], all), of([-1.0, 3e9], all), of([1.0, 2.0], [Cell::Value, Cell::Gap])],
+            [const { None }; 3]
+        );
+    }
 
     #[test]
     fn a_scale_survives_as_a_fraction() {

@@ -26,7 +26,7 @@ use crate::{
     engine::Engine,
     gpu::{self, Context, Method},
     plan,
-    reader::{Done, Outcome, Pool, Task, cancelled},
+    reader::{Done, Outcome, Pool, Script, Task, cancelled},
     shape::FrameLayout,
     source::Picked,
 };
@@ -102,7 +102,7 @@ struct Offer {
 impl Loader {
     /// Readers at work, no set yet. `context` is `None` on a machine without WebGPU.
     pub fn new(context: Option<Rc<Context>>, tuning: Tuning) -> Self {
-        let pool = RefCell::new(Rc::new(Pool::new(READER, tuning.workers)));
+        let pool = RefCell::new(Rc::new(Pool::new(Script::of_page(), tuning.workers)));
         let (prepared, variants, generation, offered, is_stopped) = Default::default();
         Self { pool, context, prepared, variants, tuning: RefCell::new(tuning), generation, offered, is_stopped }
     }
@@ -136,7 +136,7 @@ impl Loader {
     /// Knobs of the next load.
     pub fn set_tuning(&self, tuning: Tuning) {
         if tuning.workers != self.tuning.borrow().workers {
-            *self.pool.borrow_mut() = Rc::new(Pool::new(READER, tuning.workers));
+            *self.pool.borrow_mut() = Rc::new(Pool::new(Script::of_page(), tuning.workers));
         }
         *self.tuning.borrow_mut() = tuning;
     }
@@ -401,7 +401,5 @@ fn no_webgpu() -> Error {
         .action("Use Chrome or Edge 113 or later, or open the set on the CPU")
 }
 
-/// The worker's script, beside the page.
-const READER: &str = "./reader.js";
 /// Block of frames that workers decode: that of an ARINA chunk of u16.
 const DECODED_BLOCK_PX: u32 = 4096;

@@ -266,6 +266,18 @@ impl Hooks {
         self.view.set_state(state).map_err(|cause| error(&cause))
     }
 
+    /// `{usedBytes, peakBytes, budgetBytes}` of the page's own ledger of GPU memory; null without an adapter.
+    #[wasm_bindgen(getter)]
+    pub fn memory(&self) -> JsValue {
+        let Some(context) = self.session.loader().context() else { return JsValue::NULL };
+        let ledger = context.ledger();
+        object(&[
+            ("usedBytes", (ledger.used_bytes() as f64).into()),
+            ("peakBytes", (ledger.peak_bytes() as f64).into()),
+            ("budgetBytes", (ledger.budget_bytes() as f64).into()),
+        ])
+    }
+
     pub fn errors(&self) -> JsValue {
         json(&self.session.errors())
     }

@@ -8,7 +8,7 @@
 pub use codec::Ported;
 pub use copy::{FOLDER, uncopied};
 pub use message::{Answer, Outcome, Request, Task};
-pub use pool::{Done, Piece, Pool, cancelled};
+pub use pool::{Done, Piece, Pool, Script, cancelled};
 pub use worker::Reader;
 
 mod buffers;

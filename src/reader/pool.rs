@@ -25,6 +25,27 @@ pub struct Pool {
     _watch: Interval,
 }
 
+/// What a reader runs.
+#[derive(Clone, Debug)]
+pub enum Script {
+    /// A module at this address, relative to the page, with its WebAssembly beside it.
+    Beside(String),
+    /// A classic script at this address that brings all it needs: a page that is one file cannot load modules.
+    Whole(String),
+}
+
+impl Script {
+    /// That of the page: beside it, or, where the page is one file, what its loader has made and named in
+    /// `planescopeReader`.
+    pub fn of_page() -> Self {
+        let whole = js_sys::Reflect::get(&js_sys::global(), &"planescopeReader".into());
+        match whole.ok().and_then(|url| url.as_string()) {
+            Some(url) => Self::Whole(url),
+            None => Self::Beside("./reader.js".to_owned()),
+        }
+    }
+}
+
 /// Bytes of a job, as they arrive. Goes back to its reader when dropped.
 pub struct Piece {
     /// Where the bytes belong: `Slice::dest` plus what came before.
@@ -44,7 +65,7 @@ pub struct Done {
 }
 
 struct Inner {
-    script: String,
+    script: Script,
     members: RefCell<Vec<Rc<Member>>>,
     queue: RefCell<VecDeque<Pending>>,
     files: RefCell<Array>,
@@ -79,10 +100,10 @@ struct Running {
 }
 
 impl Pool {
-    /// `count` readers that run `script` (a URL relative to the page).
-    pub fn new(script: &str, count: u32) -> Self {
+    /// `count` readers that run `script`.
+    pub fn new(script: Script, count: u32) -> Self {
         let inner = Rc::new(Inner {
-            script: script.to_owned(),
+            script,
             members: RefCell::default(),
             queue: RefCell::default(),
             files: RefCell::default(),
@@ -154,7 +175,11 @@ impl Inner {
             }
         };
         let mut spawner = Reader::spawner();
-        let bridge = spawner.callback(on_answer).encoding::<Ported>().spawn(&self.script);
+        let mut spawner = spawner.callback(on_answer).encoding::<Ported>();
+        let bridge = match &self.script {
+            Script::Beside(url) => spawner.spawn(url),
+            Script::Whole(url) => spawner.as_module(false).with_loader(true).spawn(url),
+        };
         bridge.send(Request::Connect { ticket });
         self.members.borrow_mut().push(Rc::new(Member {
             ticket,

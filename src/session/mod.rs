@@ -15,6 +15,7 @@ use wasm_bindgen::JsCast;
 use wasm_bindgen_futures::spawn_local;
 use web_sys::File;
 
+pub use bundle::{Bundle, BundleFault, BundleNews, BundleSet};
 pub use copies::Copies;
 pub use remote::demo_files;
 pub use reset::Reset;
@@ -31,6 +32,7 @@ use crate::{
     source::Picked,
 };
 
+mod bundle;
 mod copies;
 mod remote;
 mod reset;

@@ -4,6 +4,7 @@
 
 mod analysis;
 mod animation;
+mod bundle;
 mod copies;
 mod datasets;
 mod deflection;

@@ -11,7 +11,7 @@ use wasm_bindgen::{JsCast, JsValue, closure::Closure};
 use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::{Document, Element, HtmlElement, HtmlInputElement, ResizeObserver};
 
-use super::{Page, animation, copies, datasets, dom::Dom, files, input, recent, save, sheets};
+use super::{Page, animation, bundle, copies, datasets, dom::Dom, files, input, recent, save, sheets};
 use crate::{
     Error, Kind, Result,
     app::{
@@ -197,6 +197,11 @@ impl Shell {
     /// Opens files at these addresses as one set.
     pub fn open_urls(self: &Rc<Self>, urls: Vec<String>, kind: SourceKind) {
         files::open_urls(self, urls, kind);
+    }
+
+    /// Lists the sets of the bundle at `base` and opens the first.
+    pub fn open_bundle(self: &Rc<Self>, base: String) {
+        bundle::show(self, base);
     }
 
     pub fn set_engine(&self, engine: Rc<Engine>) {

@@ -6,19 +6,25 @@
 //! - `inspect`: tells what files hold, for people or as JSON.
 //! - `bench`: measures loads, decodes and products in Chrome.
 //! - `ab`: A/B experiments on the GPU, by rules that void a run rather than print a doubtful number.
+//! - `bundle`: makes a folder, or one file, that opens by a double click on machines without any of this.
+//! - `render`: virtual images and patterns as files, without a browser.
+//! - `soak`: works on the page for minutes and looks for what grows, breaks or slows.
 //! - `demo`: makes the page's demo set anew.
 //! - `screenshots`: takes the pictures of docs/screenshots.
 
 mod ab;
 mod bench;
 mod browser;
-mod chrome;
+mod bundle;
 mod inspect;
 mod page;
 mod paths;
+mod render;
 mod run;
 mod serve;
 mod setup;
+mod single;
+mod soak;
 mod stamp;
 mod test;
 mod wasm;
@@ -27,6 +33,7 @@ use std::{path::PathBuf, process::ExitCode};
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
+use launcher::chrome;
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "Build, run and test planescope")]
@@ -56,6 +63,13 @@ enum Command {
     Bench(Box<bench::Options>),
     /// Run an A/B experiment of tests/probes, characterise the GPU's clock, or list what was found
     Ab(Box<ab::Options>),
+    /// Make a folder with viewer, data and launcher, or the viewer in one file, that opens by a double click
+    Bundle(bundle::Options),
+    /// Render virtual images and patterns into files, without a browser (`cargo xtask render --help` tells how)
+    #[command(disable_help_flag = true)]
+    Render(render::Options),
+    /// Work on the page for minutes: what grows, breaks or slows is reported as JSON
+    Soak(Box<soak::Options>),
     /// Make the page's demo set in www/demo anew
     Demo,
     /// Take the pictures of docs/screenshots of the page in dist/
@@ -78,6 +92,9 @@ fn execute(command: Command) -> Result<ExitCode> {
         Command::Test(options) => return test::run(&options),
         Command::Bench(options) => return bench::run(&options),
         Command::Ab(options) => return ab::run(&options),
+        Command::Bundle(options) => bundle::run(&options)?,
+        Command::Render(options) => return render::run(&options),
+        Command::Soak(options) => return soak::run(&options),
         Command::Inspect(options) => return inspect::run(&options),
         Command::Screenshots => {
             let (python, chrome) = (test::tools::python()?, test::tools::chrome()?);

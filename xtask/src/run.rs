@@ -27,7 +27,7 @@ pub struct Options {
 pub fn run(options: &Options) -> Result<()> {
     page::build(if options.dev { Profile::Dev } else { Profile::Release }, &paths::dist())?;
     tokio::runtime::Runtime::new()?.block_on(async {
-        let served = serve::serve(&paths::dist(), &options.files, options.port).await?;
+        let served = serve::serve(&paths::dist(), &options.files, options.port)?;
         println!("planescope: {}", served.url);
         if options.no_browser || !open_chrome(&served.url)? {
             println!("Open this address in Chrome 121 or newer. {}", flags_in_words());
@@ -47,10 +47,10 @@ fn open_chrome(url: &str) -> Result<bool> {
         say("no Chrome or Chromium was found; CHROME=PATH names one");
         return Ok(false);
     };
-    let profile = chrome::profile();
+    let profile = chrome::profile("chrome");
     std::fs::create_dir_all(&profile).with_context(|| profile.display().to_string())?;
     let mut command = Command::new(&program);
-    command.args(flags()).args(chrome::QUIET).args(chrome::sandbox());
+    command.args(chrome::webgpu()).args(chrome::QUIET).args(chrome::sandbox());
     command.arg(format!("--user-data-dir={}", profile.display())).arg(url);
     command.stdout(Stdio::null()).stderr(Stdio::null());
     command.spawn().with_context(|| format!("{} did not start", program.display()))?;
@@ -58,14 +58,9 @@ fn open_chrome(url: &str) -> Result<bool> {
     Ok(true)
 }
 
-/// The flags that Chrome needs for WebGPU on this system.
-fn flags() -> &'static [&'static str] {
-    if cfg!(target_os = "linux") { &chrome::LINUX_WEBGPU } else { &[] }
-}
-
 fn flags_in_words() -> String {
-    if flags().is_empty() {
+    if chrome::webgpu().is_empty() {
         return "It needs no flags.".to_owned();
     }
-    format!("On Linux it needs: {}", flags().join(" "))
+    format!("On Linux it needs: {}", chrome::webgpu().join(" "))
 }

@@ -1,28 +1,17 @@
-//! The page over HTTP, for this machine only.
+//! The page over HTTP, for this machine only, by the server that bundles use, too.
 //!
-//! Every answer isolates the page (COOP and COEP, so that it may use precise clocks and shared memory) and is never
-//! cached. Files given on the command line lie under `/open/TOKEN/NAME`, read-only and with byte ranges; the token is
-//! new at every start and known to the page alone, so that no other page in the browser can guess their address.
+//! Files given on the command line lie under `/open/TOKEN/NAME`, read-only and with byte ranges; the token is new at
+//! every start and known to the page alone, so that no other page in the browser can guess their address.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    hash::{BuildHasher, RandomState},
-    net::{Ipv4Addr, SocketAddr},
     path::{Path, PathBuf},
 };
 
 use anyhow::{Context, Result, bail};
-use axum::{
-    Router,
-    http::{HeaderName, HeaderValue},
-};
-use tokio::net::TcpListener;
-use tower_http::{
-    services::{ServeDir, ServeFile},
-    set_header::SetResponseHeaderLayer,
-};
+use launcher::http::{Site, percent_encoded, token};
 
-/// A page that is being served; it stays up as long as the runtime does.
+/// A page that is being served; it stays up as long as this process lives.
 pub struct Served {
     /// `http://127.0.0.1:PORT/`, with one `open=` parameter a file: its address relative to the page, percent-encoded.
     /// The page opens these files as one set at its start (`planescope.openUrl` does the same later).
@@ -34,34 +23,18 @@ pub struct Served {
 }
 
 /// Serves `dist` and `files` on `port`, or on a free port where `port` is taken.
-pub async fn serve(dist: &Path, files: &[PathBuf], port: u16) -> Result<Served> {
-    let listener = match TcpListener::bind(local(port)).await {
-        Ok(listener) => listener,
-        Err(_) => TcpListener::bind(local(0)).await.context("no port to listen on")?,
-    };
-    let address = listener.local_addr()?;
-    let (mut router, mut query) = (Router::new(), String::new());
-    let token = token();
+pub fn serve(dist: &Path, files: &[PathBuf], port: u16) -> Result<Served> {
+    let (mut site, mut query, token) = (Site::default(), String::new(), token());
     let mut addresses = BTreeMap::new();
     for (name, path) in named(files)? {
         let encoded = percent_encoded(&name);
-        router = router.route_service(&format!("/open/{token}/{encoded}"), ServeFile::new(path));
+        site.file(&format!("open/{token}/{name}"), &path);
         addresses.insert(name, format!("open/{token}/{encoded}"));
         query.push(if query.is_empty() { '?' } else { '&' });
         query.push_str(&format!("open=open/{token}/{}", percent_encoded(&encoded)));
     }
-    let mut router = router.fallback_service(ServeDir::new(dist));
-    for (name, value) in [
-        ("cross-origin-opener-policy", "same-origin"),
-        ("cross-origin-embedder-policy", "require-corp"),
-        ("cross-origin-resource-policy", "same-origin"),
-        ("cache-control", "no-store"),
-    ] {
-        let (name, value) = (HeaderName::from_static(name), HeaderValue::from_static(value));
-        router = router.layer(SetResponseHeaderLayer::overriding(name, value));
-    }
-    tokio::spawn(async move { axum::serve(listener, router).await });
-    let page = format!("http://{address}/");
+    site.folder("", dist);
+    let page = format!("http://{}/", site.serve(port).context("no port to listen on")?);
     Ok(Served { url: format!("{page}{query}"), page, files: addresses })
 }
 
@@ -92,32 +65,9 @@ fn named(files: &[PathBuf]) -> Result<Vec<(String, PathBuf)>> {
     Ok(named)
 }
 
-fn local(port: u16) -> SocketAddr {
-    SocketAddr::from((Ipv4Addr::LOCALHOST, port))
-}
-
-/// 128 bits that nobody can guess: the standard library seeds each `RandomState` from the system's randomness.
-fn token() -> String {
-    let half = || RandomState::new().hash_one(std::process::id());
-    format!("{:016x}{:016x}", half(), half())
-}
-
-/// A name as one segment of an address: everything but letters, digits, `-`, `.` and `_` as %XX of its UTF-8 bytes.
-/// No brace is left, which a route would read as a capture.
-pub fn percent_encoded(name: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
-    name.bytes().map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_travel_through_an_address_unharmed() {
-        assert_eq!(percent_encoded("gold 5nm_master.h5"), "gold%205nm_master.h5");
-        assert_eq!(percent_encoded("é{x}&.h5"), "%C3%A9%7Bx%7D%26.h5");
-    }
 
     #[test]
     fn two_files_of_one_name_are_refused() {

@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::paths;
+use crate::{chrome, paths};
 
 /// The release of npm's `binaryen` that optimises the page. Older ones (Debian's 108 among them) silently break
 /// modules with reference types.
@@ -20,18 +20,34 @@ pub fn say(text: &str) {
 
 /// Makes sure that rustc can compile for wasm32.
 pub fn wasm_target() -> Result<()> {
+    rust_target("wasm32-unknown-unknown")
+}
+
+fn rust_target(target: &str) -> Result<()> {
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let sysroot = Command::new(rustc).args(["--print", "sysroot"]).output().context("rustc did not start")?;
     let sysroot = PathBuf::from(String::from_utf8_lossy(&sysroot.stdout).trim());
-    if sysroot.join("lib/rustlib/wasm32-unknown-unknown/lib").is_dir() {
+    if sysroot.join("lib/rustlib").join(target).join("lib").is_dir() {
         return Ok(());
     }
-    say("installing rustc's wasm32-unknown-unknown target with rustup");
-    let done = Command::new("rustup").args(["target", "add", "wasm32-unknown-unknown"]).status();
+    say(&format!("installing rustc's {target} target with rustup"));
+    let done = Command::new("rustup").args(["target", "add", target]).status();
     ensure!(
         done.is_ok_and(|status| status.success()),
-        "rustc has no wasm32-unknown-unknown target and `rustup target add wasm32-unknown-unknown` failed"
+        "rustc has no {target} target and `rustup target add {target}` failed"
     );
+    Ok(())
+}
+
+/// The target of the launcher for Windows.
+pub const WINDOWS: &str = "x86_64-pc-windows-gnu";
+
+/// Makes sure that rustc and a linker can build for Windows.
+pub fn windows_target() -> Result<()> {
+    rust_target(WINDOWS)?;
+    if !runs("x86_64-w64-mingw32-gcc", "--version") {
+        install("a linker for Windows, to build the launcher", &["gcc-mingw-w64-x86-64-win32"])?;
+    }
     Ok(())
 }
 
@@ -63,6 +79,27 @@ pub fn wasm_opt() -> Option<PathBuf> {
     }
     say(&format!("npm could not install binaryen; {skip}"));
     None
+}
+
+/// Installs Debian packages, as root or with sudo.
+pub fn install(what: &str, packages: &[&str]) -> Result<()> {
+    let list = packages.join(" ");
+    if !runs("apt-get", "--version") {
+        bail!("missing: {what}. Without apt-get it has to be installed by hand (Debian calls it {list})");
+    }
+    let apt = |arguments: &[&str]| -> Result<()> {
+        let mut command = if chrome::is_root() { Command::new("apt-get") } else { Command::new("sudo") };
+        if !chrome::is_root() {
+            command.arg("apt-get");
+        }
+        command.args(arguments).env("DEBIAN_FRONTEND", "noninteractive").stdin(Stdio::null()).stdout(Stdio::null());
+        check(&mut command, &format!("apt-get {}", arguments.join(" ")))
+    };
+    say(&format!("installing {what} (apt-get install {list})"));
+    apt(&["update", "-qq"])?;
+    let mut arguments = vec!["install", "-y", "-qq", "--no-install-recommends"];
+    arguments.extend(packages);
+    apt(&arguments)
 }
 
 /// A command that runs a script of an npm package with node.

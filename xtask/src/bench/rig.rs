@@ -53,7 +53,7 @@ impl Rig {
     pub async fn setup(&self, dist: &Path, files: &[PathBuf], allows_software: bool) -> Result<(Setup, Served)> {
         let program = self.chrome.clone().or_else(chrome::find);
         let scratch = std::env::temp_dir().join(format!("planescope-bench-{}", std::process::id()));
-        let served = serve::serve(dist, files, 0).await?;
+        let served = serve::serve(dist, files, 0)?;
         let setup = Setup {
             program: program.context("no Chrome or Chromium was found: --chrome FILE names one")?,
             flags: self.flags(),

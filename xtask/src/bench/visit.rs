@@ -4,15 +4,13 @@
 use std::{fmt, path::PathBuf, time::Duration};
 
 use anyhow::{Context, Result, bail};
+use launcher::http::percent_encoded;
 use serde_json::{Value, json};
 
 use super::{set::Set, sweep::Tuning};
-use crate::{
-    browser::{
-        FILE_INPUT, START,
-        cdp::{Browser, Launch},
-    },
-    serve::percent_encoded,
+use crate::browser::{
+    FILE_INPUT, START,
+    cdp::{Browser, Launch},
 };
 
 /// What all browsers of a measurement have in common.
@@ -173,6 +171,26 @@ impl<'a> Visit<'a> {
         // What was asked may be long; its name tells enough.
         let what = question.get(..question.len().min(80)).unwrap_or("a question");
         self.within(what, async |browser| browser.evaluate(&expression).await).await
+    }
+
+    /// The value of an expression on the page; `what` is its name in errors.
+    pub async fn evaluate(&mut self, what: &str, expression: &str) -> Result<Value> {
+        self.within(what, async |browser| browser.evaluate(expression).await).await
+    }
+
+    /// The next load is not taken for the one before.
+    pub async fn forget_load(&mut self) -> Result<()> {
+        self.evaluate("the load before", "window.__loadprof = null").await.map(drop)
+    }
+
+    /// Bytes after garbage was collected: of JavaScript's objects, and of its buffers.
+    pub async fn heap(&mut self) -> Result<(f64, f64)> {
+        self.within("the heap", async |browser| browser.heap().await).await
+    }
+
+    /// What the page complained about since it was opened.
+    pub fn complaints(&self) -> &[String] {
+        self.browser.complaints()
     }
 
     /// Ends Chrome.

@@ -21,6 +21,8 @@ use crate::chrome;
 
 /// Where in its profile Chrome writes the web socket's address.
 const ADDRESS: &str = "DevToolsActivePort";
+/// Whether the page is there, and not the empty one before it.
+const LOADED: &str = "document.readyState === 'complete' && location.protocol.startsWith('http')";
 /// How long Chrome may take to start.
 const START: Duration = Duration::from_secs(60);
 /// How long it may take to end.
@@ -69,6 +71,37 @@ impl Browser {
         let log = std::fs::File::create(profile.with_extension("log"))?;
         command.arg("about:blank").stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
         let process = command.spawn().with_context(|| format!("{} did not start", program.display()))?;
+        let mut browser = Self::over(process, profile).await?;
+        browser.new_page().await?;
+        Ok(browser)
+    }
+
+    /// The page of a Chrome that another program has started on this profile, and that ends with it.
+    pub async fn attach(program: Child, profile: &Path) -> Result<Self> {
+        let mut browser = Self::over(program, profile).await?;
+        let is_page = |target: &&Value| {
+            target["type"] == "page" && target["url"].as_str().is_some_and(|url| url.starts_with("http"))
+        };
+        let start = time::Instant::now();
+        loop {
+            let targets = browser.call("Target.getTargets", json!({})).await?;
+            if let Some(target) = targets["targetInfos"].as_array().into_iter().flatten().find(is_page) {
+                browser.take(&target["targetId"]).await?;
+                break;
+            }
+            ensure!(start.elapsed() < START, "no page was opened in 60 s");
+            time::sleep(Duration::from_millis(50)).await;
+        }
+        // A page that has only begun to load cannot be asked yet.
+        while browser.evaluate(LOADED).await.ok() != Some(json!(true)) {
+            ensure!(start.elapsed() < START, "the page did not load in 60 s");
+            time::sleep(Duration::from_millis(50)).await;
+        }
+        Ok(browser)
+    }
+
+    /// Speaks to the Chrome of `process`, which is ended with this.
+    async fn over(process: Child, profile: &Path) -> Result<Self> {
         // From here on, an error must end the process as well.
         let mut process = Guard(Some(process));
         let address = time::timeout(START, devtools_address(&mut process, profile))
@@ -77,7 +110,7 @@ impl Browser {
         let config = WebSocketConfig::default().max_message_size(None).max_frame_size(None);
         let (socket, _) = connect_async_with_config(address, Some(config), false).await?;
         let process = process.0.take().context("the process is held until here")?;
-        let mut browser = Browser {
+        Ok(Browser {
             process,
             socket,
             session: String::new(),
@@ -85,14 +118,16 @@ impl Browser {
             complaints: Vec::new(),
             requests: Vec::new(),
             unwatched: Vec::new(),
-        };
-        browser.attach().await?;
-        Ok(browser)
+        })
     }
 
-    async fn attach(&mut self) -> Result<()> {
+    async fn new_page(&mut self) -> Result<()> {
         let target = self.call("Target.createTarget", json!({"url": "about:blank"})).await?;
-        let attach = json!({"targetId": target["targetId"], "flatten": true});
+        self.take(&target["targetId"]).await
+    }
+
+    async fn take(&mut self, target: &Value) -> Result<()> {
+        let attach = json!({"targetId": target, "flatten": true});
         let session = self.call("Target.attachToTarget", attach).await?;
         session["sessionId"].as_str().context("no session")?.clone_into(&mut self.session);
         for domain in ["Runtime", "Page", "DOM", "Log"] {
@@ -228,6 +263,14 @@ impl Browser {
         Ok(())
     }
 
+    /// Bytes after garbage was collected: of JavaScript's objects, and of its buffers.
+    pub async fn heap(&mut self) -> Result<(f64, f64)> {
+        self.call("HeapProfiler.collectGarbage", json!({})).await?;
+        let usage = self.call("Runtime.getHeapUsage", json!({})).await?;
+        let bytes = |key: &str| usage[key].as_f64().unwrap_or_default();
+        Ok((bytes("usedSize"), bytes("backingStorageSize")))
+    }
+
     /// A screenshot of a window of this size in CSS pixels, as PNG.
     pub async fn screenshot(&mut self, width: u32, height: u32) -> Result<Vec<u8>> {
         let size = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
@@ -273,6 +316,20 @@ impl Browser {
         let start = time::Instant::now();
         while start.elapsed() < END && matches!(self.process.try_wait(), Ok(None)) {
             time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    /// Closes the page as a user closes its window; how the program ends that has started Chrome.
+    pub async fn close_page(mut self) -> Result<Option<i32>> {
+        // The page may be gone before it answers.
+        let _ = time::timeout(END, self.call("Page.close", json!({}))).await;
+        let start = time::Instant::now();
+        loop {
+            if let Some(status) = self.process.try_wait()? {
+                return Ok(status.code());
+            }
+            ensure!(start.elapsed() < 2 * END, "the program that has started Chrome does not end with its page");
+            time::sleep(Duration::from_millis(50)).await;
         }
     }
 

@@ -53,6 +53,51 @@ pub fn measures(chrome: &Path) -> Result<Tally> {
     Ok(tally)
 }
 
+/// One cycle of `cargo xtask soak` on two small sets; and one on a set whose table says something else.
+pub fn soaks(chrome: &Path) -> Result<Tally> {
+    let mut tally = Tally::default();
+    let out = paths::target().join("chrome/soak.json");
+    let _ = std::fs::remove_file(&out);
+    let seed = data::bench_folder().join(data::BENCH[0].name);
+
+    let right = soak(chrome, &out, &seed)?;
+    let report: Value = serde_json::from_slice(&std::fs::read(&out).unwrap_or_default()).unwrap_or_default();
+    let positive = |value: &Value| value.as_f64().is_some_and(|value| value > 0.0);
+    let figures = ["recomputes", "cursorMoves", "cycles"].iter().all(|name| positive(&report[name]));
+    let lists = ["heapBytes", "bufferBytes", "gpuBytes", "loadMs"].iter().all(|name| positive(&report[name][0]));
+    let frames = ["n", "p50", "p95", "max"].iter().all(|name| positive(&report["framesMs"][name]));
+    let is_right = right.status.success() && figures && lists && frames && report["wrong"] == serde_json::json!([]);
+    judge(&mut tally, "soak: a cycle without anything wrong, and its figures", is_right, &right);
+
+    let other = paths::target().join("chrome/soak-set");
+    let _ = std::fs::remove_dir_all(&other);
+    std::fs::create_dir_all(&other)?;
+    for file in data::BENCH[0].files()? {
+        std::fs::copy(&file, other.join(file.file_name().context("a name")?))?;
+    }
+    let table = std::fs::read_to_string(data::BENCH[0].table())?;
+    let mut table: Value = serde_json::from_str(&table)?;
+    table["acquisition"]["totals"]["digest"] = "0123456789abcdef".into();
+    std::fs::write(other.join("seed.expected.json"), table.to_string())?;
+    let wrong = soak(chrome, &out, &other)?;
+    let report: Value = serde_json::from_slice(&std::fs::read(&out).unwrap_or_default()).unwrap_or_default();
+    let is_told = report["wrong"].to_string().contains("0123456789abcdef");
+    judge(
+        &mut tally,
+        "soak: a wrong digest is told and is a failure",
+        is_told && wrong.status.code() == Some(1),
+        &wrong,
+    );
+    Ok(tally)
+}
+
+fn soak(chrome: &Path, out: &Path, set: &Path) -> Result<Output> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.arg("soak").arg(set).args(["--minutes", "0", "--allow-software"]).arg("--out").arg(out);
+    command.arg("--dist").arg(paths::dist()).arg("--chrome").arg(chrome);
+    command.arg("--flags").arg(software_flags().join(" ")).output().context("xtask did not start")
+}
+
 /// Runs `bench --loads` on the smallest acquisition, once.
 fn bench(chrome: &Path, out: &Path, more: &[&str]) -> Result<Output> {
     let mut command = Command::new(std::env::current_exe()?);

@@ -3,6 +3,7 @@
 //! Chrome runs with SwiftShader as its WebGPU adapter, headless and, under an X server without a screen, headed. The
 //! page is asked through its hooks (`window.__planescope`, `window.__loadprof`), see `probe.js`.
 
+mod bundles;
 mod cases;
 pub mod cdp;
 mod choices;
@@ -14,6 +15,7 @@ mod palette;
 pub mod pictures;
 mod screens;
 mod security;
+mod single;
 mod viewer;
 mod walk;
 
@@ -77,8 +79,8 @@ struct Bench<'a> {
 /// `only` names the one part that is run.
 pub fn run(chrome: &Path, python: &Path, only: Option<&str>) -> Result<Tally> {
     tokio::runtime::Runtime::new()?.block_on(async {
-        let url = serve::serve(&paths::dist(), &[], 0).await?.url;
-        let twins_url = serve::serve(&page::twins_folder(), &[], 0).await?.url;
+        let url = serve::serve(&paths::dist(), &[], 0)?.url;
+        let twins_url = serve::serve(&page::twins_folder(), &[], 0)?.url;
         let mut tally = Tally::default();
 
         let browser = Browser::start(&launch(chrome, "headless", None)).await?;
@@ -92,14 +94,15 @@ pub fn run(chrome: &Path, python: &Path, only: Option<&str>) -> Result<Tally> {
         };
         let start = Instant::now();
         if let Some(only) = only {
-            bench.one(only).await;
+            bench.one(only, chrome).await;
             tally.add(&bench.tally);
             return Ok(tally);
         }
-        bench.headless().await;
+        bench.headless(chrome).await;
         say(&format!("headless Chrome took {} s", start.elapsed().as_secs()));
         tally.add(&bench.tally);
         tally.add(&measuring::measures(chrome)?);
+        tally.add(&measuring::soaks(chrome)?);
 
         let display = tools::Display::start()?;
         let browser = Browser::start(&launch(chrome, "headed", Some(&display.name))).await?;
@@ -113,7 +116,7 @@ pub fn run(chrome: &Path, python: &Path, only: Option<&str>) -> Result<Tally> {
 }
 
 impl Bench<'_> {
-    async fn headless(&mut self) {
+    async fn headless(&mut self, chrome: &Path) {
         let twins = self.twins().await;
         self.finish("twins", twins);
         if let Err(error) = self.open_page().await {
@@ -142,12 +145,16 @@ impl Bench<'_> {
         self.finish("copies", keeping);
         let security = self.security().await;
         self.finish("security", security);
+        let single = self.single_file().await;
+        self.finish("the page in one file", single);
+        let bundles = self.bundles(chrome).await;
+        self.finish("bundles", bundles);
         let shots = self.screenshots().await;
         self.finish("screenshots", shots);
     }
 
     /// One part by its name.
-    async fn one(&mut self, name: &str) {
+    async fn one(&mut self, name: &str, chrome: &Path) {
         let outcome = match name {
             "viewer" => self.viewer().await,
             "hands" => self.hands().await,
@@ -157,6 +164,8 @@ impl Bench<'_> {
             "loading" => self.loading().await,
             "security" => self.security().await,
             "screenshots" => self.screenshots().await,
+            "single" => self.single_file().await,
+            "bundle" => self.bundles(chrome).await,
             other => Err(anyhow::anyhow!("there is no part {other}")),
         };
         self.finish(name, outcome);
@@ -171,6 +180,8 @@ impl Bench<'_> {
         self.case("badpix", cases::bench(&data::BENCH[2])).await;
         self.case("arina-real", cases::Case::Arina).await;
         self.case("demo", cases::Case::Demo).await;
+        let single = self.single_file().await;
+        self.finish("the page in one file", single);
     }
 
     /// The bodies of the native twin tests, on Chrome's WebGPU.

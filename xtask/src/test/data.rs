@@ -40,6 +40,9 @@ const ABORTED: [&str; 6] = ["--jitter", "2", "--limit", "200", "--frames-per-fil
 pub const ROWS: Bench =
     Bench { name: "rows", preset: "seed", expand: &["--jitter", "2", "--frames-per-file", "1000"], scan: [20, 64] };
 
+/// A tilt series of four sets.
+pub const TILTS: Bench = Bench { name: "tilts", preset: "seed", expand: &["--tilts", "4"], scan: [64, 64] };
+
 impl Bench {
     /// The table of right answers, `NAME.expected.json`.
     pub fn table(&self) -> PathBuf {
@@ -132,7 +135,7 @@ pub fn hdf5_files(folder: &Path) -> Result<Vec<PathBuf>> {
 }
 
 fn make_bench(python: &Path, sources: &Path, out: &Path) -> Result<()> {
-    for bench in BENCH.iter().chain([&ROWS]) {
+    for bench in BENCH.iter().chain([&ROWS, &TILTS]) {
         let seed = bench.seed_file();
         if !seed.exists() {
             make_frames(python, sources, &seed, bench.preset, "256")?;

@@ -23,8 +23,9 @@ struct Program {
 /// where Chrome brings no SwiftShader for Vulkan.
 pub fn run(python: &Path, first: &Path, second: Option<&Path>) -> Result<Tally> {
     let mut tally = Tally::default();
-    let mut programs = build("xtask")?;
-    programs.extend(build("planescope")?);
+    let mut programs = build(&["xtask"])?;
+    // Together, so that they share one build of wgpu.
+    programs.extend(build(&["planescope", "launcher", "render"])?);
     for program in &programs {
         tally.add(&run_one(program, python, first, "lavapipe", None)?);
     }
@@ -44,14 +45,16 @@ fn runs_shaders(name: &str) -> bool {
     name.contains("twin")
 }
 
-/// Builds the test programs of one package.
-fn build(package: &str) -> Result<Vec<Program>> {
-    say(&format!("building the tests of {package}"));
+/// Builds the test programs of these packages.
+fn build(packages: &[&str]) -> Result<Vec<Program>> {
+    let names = packages.join(", ");
+    say(&format!("building the tests of {names}"));
     let mut command = Command::new(paths::cargo());
-    command.current_dir(paths::root()).args(["test", "--no-run", "--package", package]);
+    command.current_dir(paths::root()).args(["test", "--no-run"]);
+    command.args(packages.iter().flat_map(|package| ["--package", package]));
     command.arg("--message-format=json-render-diagnostics").stderr(Stdio::inherit());
     let output = command.output().context("cargo did not start")?;
-    ensure!(output.status.success(), "the tests of {package} did not compile");
+    ensure!(output.status.success(), "the tests of {names} did not compile");
     let messages = String::from_utf8_lossy(&output.stdout);
     let messages = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     Ok(messages.filter_map(|message| program(&message)).collect())
@@ -70,7 +73,7 @@ fn run_one(program: &Program, python: &Path, driver: &Path, driver_name: &str, f
     command.current_dir(paths::root()).args(filter).arg("--show-output");
     command.env("VK_ICD_FILENAMES", driver).env("VK_DRIVER_FILES", driver);
     command.env("PLANESCOPE_FIXTURES", data::fixtures_folder()).env("PLANESCOPE_PYTHON", python);
-    command.env("PLANESCOPE_AXES", data::axes_folder());
+    command.env("PLANESCOPE_AXES", data::axes_folder()).env("PLANESCOPE_BENCH", data::bench_folder());
     match data::arina_folder().filter(|folder| folder.join("expected.json").is_file()) {
         Some(folder) => command.env("PLANESCOPE_ARINA", folder),
         None => command.env_remove("PLANESCOPE_ARINA"),

@@ -6,11 +6,11 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 
 use crate::{
     chrome, paths,
-    setup::{check, runs, say},
+    setup::{check, install, runs, say},
 };
 
 /// Chrome, installed from Debian's packages where there is none.
@@ -130,25 +130,4 @@ impl Drop for Display {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
-}
-
-/// Installs Debian packages, as root or with sudo.
-fn install(what: &str, packages: &[&str]) -> Result<()> {
-    let list = packages.join(" ");
-    if !runs("apt-get", "--version") {
-        bail!("missing: {what}. Without apt-get it has to be installed by hand (Debian calls it {list})");
-    }
-    let apt = |arguments: &[&str]| -> Result<()> {
-        let mut command = if chrome::is_root() { Command::new("apt-get") } else { Command::new("sudo") };
-        if !chrome::is_root() {
-            command.arg("apt-get");
-        }
-        command.args(arguments).env("DEBIAN_FRONTEND", "noninteractive").stdin(Stdio::null()).stdout(Stdio::null());
-        check(&mut command, &format!("apt-get {}", arguments.join(" ")))
-    };
-    say(&format!("installing {what} (apt-get install {list})"));
-    apt(&["update", "-qq"])?;
-    let mut arguments = vec!["install", "-y", "-qq", "--no-install-recommends"];
-    arguments.extend(packages);
-    apt(&arguments)
 }

@@ -32,12 +32,19 @@ pub const QUIET: [&str; 6] = [
     "--disable-quic",
 ];
 
-/// Chrome or Chromium: `$CHROME`, else the first that is found by name or at its usual place.
+/// Chrome, Chromium or Edge: `$CHROME`, else the first that is found by name or at its usual place.
 pub fn find() -> Option<PathBuf> {
     if let Some(chosen) = env::var_os("CHROME") {
         return Some(PathBuf::from(chosen));
     }
-    let names = ["google-chrome", "google-chrome-stable", "chromium", "chromium-browser"];
+    let names = [
+        "google-chrome",
+        "google-chrome-stable",
+        "chromium",
+        "chromium-browser",
+        "microsoft-edge",
+        "microsoft-edge-stable",
+    ];
     let folders: Vec<PathBuf> = env::var_os("PATH").map(|path| env::split_paths(&path).collect()).unwrap_or_default();
     let on_path = names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
     on_path.chain(usual_places()).find(|path| path.is_file())
@@ -48,11 +55,15 @@ fn usual_places() -> Vec<PathBuf> {
     if cfg!(target_os = "macos") {
         places.push("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome".into());
         places.push("/Applications/Chromium.app/Contents/MacOS/Chromium".into());
+        places.push("/Applications/Microsoft Edge.app/Contents/MacOS/Microsoft Edge".into());
     }
-    for folder in ["ProgramFiles", "ProgramFiles(x86)", "LocalAppData"] {
-        if let Some(folder) = env::var_os(folder) {
-            places.push(Path::new(&folder).join("Google/Chrome/Application/chrome.exe"));
-        }
+    for program in [
+        "Google/Chrome/Application/chrome.exe",
+        "Chromium/Application/chrome.exe",
+        "Microsoft/Edge/Application/msedge.exe",
+    ] {
+        let folders = ["ProgramFiles", "ProgramFiles(x86)", "LocalAppData"].into_iter().filter_map(env::var_os);
+        places.extend(folders.map(|folder| Path::new(&folder).join(program)));
     }
     places
 }
@@ -80,8 +91,13 @@ pub fn has_display() -> bool {
     !cfg!(target_os = "linux") || env::var_os("DISPLAY").is_some() || env::var_os("WAYLAND_DISPLAY").is_some()
 }
 
+/// The flags that Chrome needs for WebGPU on this system.
+pub fn webgpu() -> &'static [&'static str] {
+    if cfg!(target_os = "linux") { &LINUX_WEBGPU } else { &[] }
+}
+
 /// A profile of planescope's own, so that the flags hold even while the user's Chrome is running.
-pub fn profile() -> PathBuf {
+pub fn profile(name: &str) -> PathBuf {
     let folder = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let cache = if cfg!(windows) {
         folder("LocalAppData")
@@ -90,5 +106,5 @@ pub fn profile() -> PathBuf {
     } else {
         folder("XDG_CACHE_HOME").or_else(|| folder("HOME").map(|home| home.join(".cache")))
     };
-    cache.unwrap_or_else(env::temp_dir).join("planescope/chrome")
+    cache.unwrap_or_else(env::temp_dir).join("planescope").join(name)
 }

@@ -12,9 +12,10 @@
 @group(0) @binding(3) var<storage, read_write> lanes: array<u32>;
 /// Slot: 0, or the fault of its lowest block that has one.
 @group(0) @binding(4) var<storage, read_write> faults: array<atomic<u32>>;
-/// Words of all records so far, more than there is room for when they do not fit; failed frames.
+/// Words of all records so far, earlier batches' included, more than there is room for when they do not fit; failed
+/// frames.
 @group(0) @binding(5) var<storage, read_write> totals: array<atomic<u32>, 2>;
-/// Slot x blocks + block: first word of the record, or NO_RECORD.
+/// Slot of the store x blocks + block: first word of the record, or NO_RECORD.
 @group(0) @binding(6) var<storage, read_write> table: array<u32>;
 /// The records.
 @group(0) @binding(7) var<storage, read_write> words: array<u32>;
@@ -132,7 +133,7 @@ fn main(
         workgroupBarrier();
         storageBarrier();
         if slot < batch.frames {
-            table[slot * batch.blocks + block] = done[invocation].place;
+            table[(batch.first_slot + slot) * batch.blocks + block] = done[invocation].place;
         }
         for (var i = invocation / TEAM; i < WORKGROUP; i += WORKGROUP / TEAM) {
             if done[i].place != NO_RECORD {

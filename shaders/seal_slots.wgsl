@@ -6,9 +6,9 @@
 @group(0) @binding(1) var<storage, read> chunks: array<vec4u>;
 /// Slot: 0, or its fault.
 @group(0) @binding(2) var<storage, read> faults: array<u32>;
-/// Slot x blocks + block: first word of the record, or NO_RECORD.
+/// Slot of the store x blocks + block: first word of the record, or NO_RECORD.
 @group(0) @binding(3) var<storage, read_write> table: array<u32>;
-/// Slot: frame, 0 or fault | block << 8.
+/// Slot of the store: frame, 0 or fault | block << 8.
 @group(0) @binding(4) var<storage, read_write> slots: array<vec2u>;
 /// Words of all records; failed frames so far.
 @group(0) @binding(5) var<storage, read_write> totals: array<atomic<u32>, 2>;
@@ -27,11 +27,12 @@ fn main(
         return;
     }
     let fault = faults[slot];
-    slots[slot] = vec2u(chunks[slot].x, select(~fault, 0u, fault == 0u));
+    let at = batch.first_slot + slot;
+    slots[at] = vec2u(chunks[slot].x, select(~fault, 0u, fault == 0u));
     if fault != 0u {
         atomicAdd(&totals[1], 1u);
         for (var block = 0u; block < batch.blocks; block++) {
-            table[slot * batch.blocks + block] = NO_RECORD;
+            table[at * batch.blocks + block] = NO_RECORD;
         }
     }
 }

@@ -102,8 +102,11 @@ impl Frames {
 pub enum Product {
     VirtualImage,
     Moments,
+    Squares,
     Pattern,
     SumPattern,
+    SquarePattern,
+    MaxPattern,
     Census,
     HashFrames,
 }
@@ -114,8 +117,11 @@ impl Product {
         match self {
             Self::VirtualImage => "virtual_image",
             Self::Moments => "moments",
+            Self::Squares => "squares",
             Self::Pattern => "pattern",
             Self::SumPattern => "sum_pattern",
+            Self::SquarePattern => "square_pattern",
+            Self::MaxPattern => "max_pattern",
             Self::Census => "census",
             Self::HashFrames => "hash_frames",
         }
@@ -253,12 +259,34 @@ pub struct Moments {
     pub valid: Vec<u8>,
 }
 
-/// Per-pixel sum and maximum over frames. `max` of unsigned values; signed ones as two's complement i32.
+/// Exact sums of values and of their squares over a set of pixels, one per frame; 0 where `valid` is 0.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ScanSquares {
+    pub sum: Vec<u64>,
+    pub square: Vec<u128>,
+    pub valid: Vec<u8>,
+}
+
+/// Per-pixel sum and sum of squares over frames.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PatternSquares {
+    pub total: PatternSum,
+    pub square: Vec<u128>,
+}
+
+/// Per-pixel sum over frames.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PatternSum {
     pub sum: Vec<u64>,
-    pub max: Vec<u32>,
     /// Valid frames that were added.
+    pub frames: u32,
+}
+
+/// Per-pixel maximum over frames, of signed values as two's complement i32; the least value where there is no frame.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PatternMax {
+    pub max: Vec<u32>,
+    /// Valid frames that were looked at.
     pub frames: u32,
 }
 

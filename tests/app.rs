@@ -1,6 +1,6 @@
 //! The page's state, without a page: events in, questions and pictures out.
 
-use std::{cell::Cell, rc::Rc};
+use std::{cell, rc::Rc};
 
 use planescope::{
     Error, Kind,
@@ -14,7 +14,10 @@ use planescope::{
         event::{Answer, Button, Entry, Progress},
         state::Product,
     },
-    engine::{FrameState, Moments, Pattern, PatternSum, PixelSet, ScanSums},
+    display::Cell,
+    engine::{
+        FrameState, Frames, Moments, Pattern, PatternMax, PatternSquares, PatternSum, PixelSet, ScanSquares, ScanSums,
+    },
     products::{DetectorShape, Disc, Flip},
     shape::{Detector, Dtype, Scan},
 };
@@ -26,7 +29,7 @@ const FRAMES: usize = 20;
 /// A page and the answers of an engine that knows nothing of it.
 struct Bench {
     app: App,
-    now_ms: Cell<f64>,
+    now_ms: cell::Cell<f64>,
     asked: Vec<(u32, Lane, Ask)>,
     other: Vec<Effect>,
     /// Frames that are decoded.
@@ -41,7 +44,8 @@ impl Bench {
     fn open() -> Self {
         let disc = Disc { centre: [16.0, 16.0], radius: 6.0 };
         let app = sized_app();
-        let mut bench = Self { app, now_ms: Cell::new(0.0), asked: vec![], other: vec![], decoded: 0, disc, hot: None };
+        let mut bench =
+            Self { app, now_ms: cell::Cell::new(0.0), asked: vec![], other: vec![], decoded: 0, disc, hot: None };
         bench.send(Event::Opening { files: 3 });
         bench.send(Event::Metadata(Rc::new(acquisition())));
         bench
@@ -95,6 +99,19 @@ impl Bench {
                 Answer::Pattern(frame, Pattern { pixels: vec![1; 1024], state })
             }
             Ask::Spectrum { values, .. } => Answer::Spectrum(values.to_vec()),
+            // Half of the pixels count twice the frame's number, the others nothing: the spread is that number.
+            Ask::Squares(pixels) => {
+                let n = u64::from(pixels.count());
+                let sum = sums().iter().map(|frame| frame * n).collect();
+                let square = sums().iter().map(|frame| u128::from(2 * frame * frame * n)).collect();
+                Answer::Squares(pixels.count(), ScanSquares { sum, square, valid })
+            }
+            Ask::MaxPattern(_) => Answer::MaxPattern(PatternMax { max: vec![9; 1024], frames: self.decoded as u32 }),
+            Ask::SquarePattern(_) => {
+                let total = bright_disc(self.disc, self.decoded as u32);
+                let square = total.sum.iter().map(|sum| u128::from(*sum) * u128::from(*sum)).collect();
+                Answer::SquarePattern(PatternSquares { total, square })
+            }
             Ask::Patterns(_) => {
                 let mut patterns = bright_disc(self.disc, self.decoded as u32);
                 self.hot.into_iter().for_each(|hot| patterns.sum[hot as usize] = 1_000_000);
@@ -157,7 +174,7 @@ fn bright_disc(disc: Disc, frames: u32) -> PatternSum {
     let shape = DetectorShape::Disc { centre: disc.centre, inner: 0.0, outer: disc.radius };
     let inside = shape.pixels(DETECTOR);
     let sum = (0..DETECTOR.pixels()).map(|pixel| if inside.contains(pixel) { 1000 } else { 3 }).collect();
-    PatternSum { sum, max: vec![9; 1024], frames }
+    PatternSum { sum, frames }
 }
 
 #[test]
@@ -425,7 +442,6 @@ fn a_mirroring_firmware_is_told_and_nothing_is_flipped_by_itself() {
     let mut told = acquisition();
     told.notices = vec![Error::new(Kind::File, "mirrored_firmware", "Patterns of this firmware are mirrored")];
     let mut bench = Bench::open();
-    assert!(!bench.app.may_flip());
     bench.send(Event::Metadata(Rc::new(told)));
     bench = bench.read();
     assert_eq!(bench.app.state.flip, Flip::None);
@@ -433,7 +449,7 @@ fn a_mirroring_firmware_is_told_and_nothing_is_flipped_by_itself() {
     let offered: Vec<Command> = actions.iter().map(|(_, command)| *command).collect();
     assert_eq!(offered, [Command::Flip(Flip::Columns), Command::Flip(Flip::Rows)]);
     bench.send(Event::Do(offered[0]));
-    assert!(bench.app.messages.is_empty() && bench.app.may_flip(), "the switch stays");
+    assert!(bench.app.messages.is_empty());
     bench.send(Event::Metadata(Rc::new(acquisition())));
     assert_eq!(bench.app.state.flip, Flip::None, "the next set is as stored");
 }
@@ -840,4 +856,151 @@ fn the_radial_profile_is_about_the_disc_and_marks_the_detector() {
     assert_eq!((curve.unit, curve.step), ("mrad", 0.5));
     let [inner, outer] = curve.band.expect("a ring");
     assert!((inner - 1.1 * radius).abs() < 1e-9 && (outer - 2.2 * radius).abs() < 1e-9);
+}
+
+// ---- spread ----
+
+#[test]
+fn a_spread_is_of_all_pixels_or_of_the_detector_that_is_dragged() {
+    let mut bench = Bench::loaded();
+    let field = picture(&mut bench, Product::Std);
+    assert_eq!(field.values, (0..FRAMES).map(|frame| frame as f64).collect::<Vec<_>>());
+    assert_eq!((field.unit.as_str(), bench.app.product_line().as_str()), ("counts", "of all pixels of every pattern"));
+    bench.send(Event::Do(Command::NextSpread));
+    bench.app.frame(2e9);
+    let variance = bench.app.image.as_ref().expect("made of the same answer").field.clone();
+    assert_eq!((variance.values[7], variance.unit.as_str()), (49.0, "counts²"));
+    bench.send(Event::Do(Command::Grow(1)));
+    let asked = bench.asked.iter().find_map(|(_, lane, ask)| match ask {
+        Ask::Squares(pixels) if *lane == Lane::Image => Some(pixels.count()),
+        _ => None,
+    });
+    assert!(asked.is_some_and(|pixels| (1..1024).contains(&pixels)), "within the detector: {asked:?}");
+    assert_eq!(bench.app.state.product, Product::Variance, "a drag does not leave it");
+}
+
+#[test]
+fn the_spread_of_the_patterns_is_that_of_the_region() {
+    let mut bench = Bench::loaded();
+    bench.send(Event::SetPattern(planescope::app::state::PatternOf::Variance));
+    bench.answer_all();
+    bench.app.frame(1e9);
+    let field = bench.app.pattern.as_ref().expect("a pattern").field.clone();
+    // (20 · 1000² − 1000²) / 20², and the same of 3 counts.
+    assert_eq!((field.values[16 * 32 + 16], field.values[0]), (47_500.0, 0.4275));
+    assert_eq!(bench.app.pattern_line(), "of 20 patterns");
+    bench.send(Event::Do(Command::Tool(2)));
+    assert!(bench.asked.iter().any(|(_, _, ask)| matches!(ask, Ask::SquarePattern(Frames::Bits(_)))));
+}
+
+// ---- order on the scan ----
+
+#[test]
+fn offset_and_snake_lay_every_picture_out_again() {
+    let mut bench = Bench::loaded();
+    let sums = |bench: &mut Bench| {
+        bench.answer_all();
+        bench.app.frame(bench.now_ms.get() + 1e6);
+        let field = &bench.app.image.as_ref().expect("a picture").field;
+        field.values.iter().map(|sum| (sum / 1024.0) as u32).collect::<Vec<_>>()
+    };
+    picture(&mut bench, Product::Sum);
+    bench.send(Event::SetState(Box::new(ViewState { cursor: Some([1, 1]), ..bench.app.state.clone() })));
+    bench.send(Event::Do(Command::Snake(true)));
+    assert_eq!(sums(&mut bench)[..10], [0, 1, 2, 3, 4, 9, 8, 7, 6, 5]);
+    assert_eq!(bench.app.state.cursor, Some([1, 3]), "the cursor stays on pattern 6");
+    bench.send(Event::Enter(Entry::ScanOffset, "−2".into()));
+    assert_eq!(sums(&mut bench)[..10], [0, 0, 0, 1, 2, 7, 6, 5, 4, 3]);
+    let cells = bench.app.image.as_ref().expect("a picture").field.cells.clone();
+    assert_eq!(cells[..3], [Cell::Gap, Cell::Gap, Cell::Value], "no data is not 0");
+    assert_eq!(bench.app.set.as_ref().expect("open").unmatched(), [2, 2]);
+    assert!(bench.app.scan_why().ends_with("every other line backwards; the first 2 positions have no pattern"));
+    assert!(bench.app.information_text().contains("every other line backwards"));
+    // Pattern 4 lies at row 1, column 3; its neighbourhood is asked for by frames.
+    let point = DetectorShape::Rect { centre: [1.0, 3.0], height: 0.0, width: 0.0 };
+    bench.send(Event::SetState(Box::new(ViewState {
+        region: Some(point),
+        pattern: planescope::app::state::PatternOf::Mean,
+        ..bench.app.state.clone()
+    })));
+    let asked = bench.asked.iter().find_map(|(_, _, ask)| match ask {
+        Ask::Patterns(frames) => Some(frames.clone()),
+        _ => None,
+    });
+    assert_eq!(asked, Some(Frames::Bits(vec![1 << 4])));
+    bench.answer_all();
+    bench.send(Event::Enter(Entry::ScanOffset, "x".into()));
+    assert!(bench.app.wrong_entry.is_some());
+    bench.send(Event::Do(Command::Undo));
+    bench.send(Event::Do(Command::Undo));
+    bench.send(Event::Do(Command::Undo));
+    assert_eq!(sums(&mut bench)[..10], [0, 1, 2, 3, 4, 5, 6, 7, 8, 9], "undone");
+    assert_eq!(bench.other.iter().filter(|effect| matches!(effect, Effect::Order(order) if order.snake)).count(), 5);
+}
+
+#[test]
+fn the_transform_of_the_pattern_reads_lengths_of_the_sample() {
+    let mut bench = Bench::loaded();
+    bench.app.frame(1e9);
+    bench.send(Event::Do(Command::Analysis(2)));
+    bench.answer_all();
+    bench.send(Event::Do(Command::FftOf(2)));
+    let values = bench.asked.iter().find_map(|(_, _, ask)| match ask {
+        Ask::Spectrum { values, rows: 32, cols: 32 } => Some(values.clone()),
+        _ => None,
+    });
+    assert_eq!(values.map(|values| values[5]), Some(2f64.ln()), "ln(1 + one count)");
+    bench.answer_all();
+    assert!(bench.app.spectrum().is_some());
+    let words = |bench: &Bench| bench.app.spacing([0.0, 4.0]).expect("a frequency").replace('\u{202f}', " ");
+    assert_eq!(words(&bench), "period 8.000 px at 0.0°");
+    bench.send(Event::Enter(Entry::MradPerPx, "1".into()));
+    bench.send(Event::Enter(Entry::Energy, "300".into()));
+    // λ = 1.9687 pm: 8 mrad are 0.4064 / Å.
+    assert_eq!(words(&bench), "d 2.461 Å, period 8.000 mrad at 0.0°");
+}
+
+// ---- a GPU that was reset ----
+
+#[test]
+fn a_lost_gpu_keeps_the_view_and_the_last_picture_and_is_told() {
+    let mut bench = Bench::loaded();
+    let before = picture(&mut bench, Product::Adf);
+    bench.send(Event::Do(Command::Grow(1)));
+    let state = bench.app.state.clone();
+    let set_id = bench.asked.first().map(|(set_id, ..)| *set_id).expect("a question is under way");
+    bench.asked.clear();
+    bench.send(Event::GpuLost);
+    let broken = || Error::new(Kind::Gpu, "gpu_internal", "The graphics driver failed");
+    let answer = Err(broken());
+    bench.send(Event::Answered { set_id, lane: Lane::Image, answer, states: vec![], faults: vec![], ms: 0.0 });
+    bench.send(Event::Failed(broken()));
+    assert!(bench.asked.is_empty() && bench.app.messages.is_empty(), "nothing is asked of what is gone");
+    assert_eq!(bench.app.plate(Panel::Image).as_deref(), Some("the GPU was reset: rebuilding, 0\u{202f}%"));
+    bench.send(Event::Opening { files: 3 });
+    bench.send(Event::Metadata(Rc::new(acquisition())));
+    bench.app.frame(3e9);
+    assert_eq!(bench.app.image.as_ref().map(|shown| &shown.field), Some(&before), "the last picture stays");
+    bench = bench.read();
+    assert_eq!(bench.app.state, state, "the view stays");
+    assert_eq!((&*bench.app.messages[0].error.key, bench.app.rebuilding), ("gpu_reset", false));
+    bench.app.frame(4e9);
+    assert_ne!(bench.app.image.as_ref().map(|shown| &shown.field), Some(&before), "the new detector's picture");
+    assert!(bench.app.can_undo());
+}
+
+#[test]
+fn a_picture_of_before_is_not_taken_for_the_one_that_is_asked_for() {
+    let mut bench = Bench::loaded();
+    picture(&mut bench, Product::Bf);
+    assert!(bench.app.is_current(Panel::Image) && bench.app.is_current(Panel::Pattern));
+    bench.send(Event::Do(Command::Grow(1)));
+    bench.app.frame(2e9);
+    assert!(!bench.app.is_current(Panel::Image) && bench.app.is_awaited(Panel::Image), "BF is shown, not the new one");
+    bench.answer_all();
+    assert!(!bench.app.is_current(Panel::Image), "answered, not drawn");
+    bench.app.frame(3e9);
+    assert!(bench.app.is_current(Panel::Image));
+    bench.send(Event::Do(Command::NextPattern));
+    assert!(!bench.app.is_current(Panel::Pattern), "one pattern is shown, not the mean");
 }

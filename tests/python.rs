@@ -92,6 +92,9 @@ impl Page {
             Ask::Phase(field, how) => Answer::Phase(integrate(&field, how, &async || {}).await),
             Ask::Pattern(frame) => Answer::Pattern(frame, self.engine.pattern(frame).await),
             Ask::Patterns(frames) => Answer::Patterns(self.engine.sum_pattern(&frames).await),
+            Ask::Squares(pixels) => Answer::Squares(pixels.count(), self.engine.squares(&pixels).await),
+            Ask::MaxPattern(frames) => Answer::MaxPattern(self.engine.max_pattern(&frames).await),
+            Ask::SquarePattern(frames) => Answer::SquarePattern(self.engine.square_pattern(&frames).await),
             Ask::Spectrum { values, .. } => Answer::Spectrum(values.to_vec()),
         }
     }
@@ -175,6 +178,10 @@ fn python_makes_the_same_sums_of_every_kind_of_set() -> Outcome {
         ("lz4_offset_zero", Product::Sum),
         ("filter_blosc", Product::Adf),
         ("tail_17x31_u32", Product::Sum),
+        ("arina_sidecar", Product::Std),
+        ("arina_hole", Product::Variance),
+        ("dtype_i32", Product::Variance),
+        ("tail_17x31_u32", Product::Std),
     ] {
         let folder = fixtures.join(name);
         let mut page = Page::open(&folder, None, 0)?;
@@ -247,6 +254,25 @@ fn python_makes_the_same_deflections_and_the_same_phase() -> Outcome {
             let apart = apart(&field, &found);
             assert!(apart < CLOSE, "{product:?} of source {source} about {about}: {apart}");
             assert!(field.known().any(|value| value != 0.0), "{product:?}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn python_lays_patterns_on_the_scan_as_the_page_does() -> Outcome {
+    let Some((python, fixtures)) = tools() else { return Ok(()) };
+    let folder = fixtures.join("arina_sidecar");
+    let mut page = Page::open(&folder, None, 0)?;
+    for (offset, snake) in [("1", true), ("-2", true), ("2", false)] {
+        page.send(Event::Do(Command::Snake(snake)));
+        page.send(Event::Enter(Entry::ScanOffset, offset.into()));
+        for product in [Product::Sum, Product::Std, Product::ComX] {
+            let field = page.image(product)?;
+            let found = page.python(&python, &folder)?;
+            assert!(apart(&field, &found) < CLOSE, "{product:?}, offset {offset}");
+            let blank = field.cells.iter().zip(&found).filter(|(cell, _)| **cell == Cell::Gap);
+            assert!(blank.clone().count() > 0 && blank.into_iter().all(|(_, found)| *found == 0.0 || found.is_nan()));
         }
     }
     Ok(())

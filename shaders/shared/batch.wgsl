@@ -2,6 +2,8 @@
 struct Batch {
     /// Frames of the batch = slots; at least 1.
     frames: u32,
+    /// Slots before them in the buffers that records go to.
+    first_slot: u32,
     /// Bytes of one pixel: 1, 2, 4 or 8.
     pixel_bytes: u32,
     /// Bytes of one decoded frame, the raw tail included.

@@ -8,7 +8,7 @@ use super::{
     entry,
     event::{Ask, Effect, Entry, Lane},
     open_set::Want,
-    state::{Analysis, Line, PatternOf, Product, ScanTool},
+    state::{Analysis, FftOf, Line, PatternOf, Product, ScanTool},
     user::{Held, LineEnd},
     words::Row,
 };
@@ -172,7 +172,9 @@ impl App {
     /// Means over rings of the pattern that is shown, about the disc's centre.
     pub fn radial(&self) -> Option<(Curve, Vec<Ring>)> {
         let (shown, disc) = (self.pattern.as_ref()?, self.state.disc?);
-        let rings = radial(&shown.field, disc.centre);
+        let known = self.rings.take().filter(|known| (known.0, known.1) == (shown.serial, disc.centre));
+        let rings = known.map_or_else(|| radial(&shown.field, disc.centre), |known| known.2);
+        self.rings.replace(Some((shown.serial, disc.centre, rings.clone())));
         let (step, unit) = self.measures().mrad_per_px.map_or((1.0, "px"), |mrad| (mrad, "mrad"));
         let band = match self.detector_shape() {
             Some((DetectorShape::Disc { outer, .. }, false)) => Some([0.0, outer]),
@@ -218,55 +220,74 @@ impl App {
         ]
     }
 
-    /// Asks for the transform of the image while it is shown.
+    /// Asks for the transform while it is shown.
     pub(super) fn ask_spectrum(&mut self, effects: &mut Vec<Effect>) {
-        if self.state.analysis != Analysis::Fft || self.state.product == Product::Com || self.hold.is_some() {
+        let of = self.state.fft_of;
+        let is_of_colours = of == FftOf::Image && self.state.product == Product::Com;
+        if self.state.analysis != Analysis::Fft || is_of_colours || self.hold.is_some() {
             return;
         }
-        let (Some(shown), Some(set)) = (&self.image, &mut self.set) else { return };
-        if !set.ask_spectrum(shown.serial, self.now_ms) {
+        let shown = if of == FftOf::Image { &self.image } else { &self.pattern };
+        let (Some(shown), Some(set)) = (shown, &mut self.set) else { return };
+        if !set.ask_spectrum(shown.serial, of, self.now_ms) {
             return;
         }
-        let known = |(value, cell): (&f64, &Cell)| if *cell == Cell::Value { *value } else { f64::NAN };
+        let value = |value: f64| if of == FftOf::Cepstrum { value.max(0.0).ln_1p() } else { value };
+        let known = |(number, cell): (&f64, &Cell)| if *cell == Cell::Value { value(*number) } else { f64::NAN };
         let values = shown.field.values.iter().zip(&shown.field.cells).map(known).collect();
         let ask = Ask::Spectrum { values: Rc::new(values), rows: shown.field.rows, cols: shown.field.cols };
         effects.push(Effect::Ask { set_id: set.id, lane: Lane::Analysis, ask });
     }
 
-    /// The number of the picture of which there is a transform.
-    pub fn spectrum_serial(&self) -> Option<u32> {
+    /// The number of the picture of which there is a transform, and what was transformed.
+    pub fn spectrum_serial(&self) -> Option<(u32, FftOf)> {
         match self.set.as_ref()?.spectrum.as_ref()? {
-            (Want::Spectrum(serial), _) => Some(*serial),
+            (Want::Spectrum(serial, of), _) => Some((*serial, *of)),
             _ => None,
         }
     }
 
-    /// The transform of the image, logarithmic, and the number of its picture.
-    pub fn spectrum(&self) -> Option<(Field, u32)> {
-        let (set, shown) = (self.set.as_ref()?, self.image.as_ref()?);
-        let (Want::Spectrum(serial), sizes) = set.spectrum.as_ref()? else { return None };
+    /// Rows and columns of what is transformed.
+    pub fn fft_size(&self) -> Option<[u32; 2]> {
+        let field = &self.shown(self.state.fft_of.panel())?.field;
+        Some([field.rows, field.cols])
+    }
+
+    /// The transform, logarithmic.
+    pub fn spectrum(&self) -> Option<Field> {
+        let (set, shown) = (self.set.as_ref()?, self.shown(self.state.fft_of.panel())?);
+        let (Want::Spectrum(_, of), sizes) = set.spectrum.as_ref()? else { return None };
+        if *of != self.state.fft_of {
+            return None;
+        }
         let (rows, cols) = (shown.field.rows, shown.field.cols);
         if sizes.len() != (rows * cols) as usize {
             return None;
         }
         let values: Vec<f64> = sizes.iter().map(|size| size.ln_1p()).collect();
-        Some((Field { rows, cols, cells: vec![Cell::Value; values.len()], values, ..Field::default() }, *serial))
+        Some(Field { rows, cols, cells: vec![Cell::Value; values.len()], values, ..Field::default() })
     }
 
     /// What a place of the transform stands for, [row, column] from its middle: spacing and direction.
     pub fn spacing(&self, [row, col]: [f64; 2]) -> Option<String> {
-        let shown = self.image.as_ref()?;
-        let (fy, fx) = (row / f64::from(shown.field.rows), col / f64::from(shown.field.cols));
+        let [rows, cols] = self.fft_size()?;
+        let (fy, fx) = (row / f64::from(rows), col / f64::from(cols));
         let frequency = fy.hypot(fx);
         if frequency == 0.0 {
             return None;
         }
-        let steps = 1.0 / frequency;
+        let (steps, direction) = (1.0 / frequency, super::deflection::degrees(fy.atan2(fx).to_degrees()));
+        if self.state.fft_of != FftOf::Image {
+            // Periods in the pattern are inverse lengths: what is this far apart in the sample makes them.
+            let length = self.measures().per_nm_per_px().map(|per_nm| super::words::step_words(frequency / per_nm));
+            let length = length.map_or(String::new(), |length| format!("d {length}, "));
+            return Some(format!("{length}period {} at {direction}", self.detector_length(steps)));
+        }
         let spacing = match self.measures().step_nm {
             Some(nm) => super::words::step_words(steps * nm),
             None => format!("{}\u{202f}px", value(steps)),
         };
-        Some(format!("d {spacing} at {}", super::deflection::degrees(fy.atan2(fx).to_degrees())))
+        Some(format!("d {spacing} at {direction}"))
     }
 
     /// What the analysis shows, as a table; `None` where that is no curve.

@@ -49,6 +49,8 @@ pub enum Command {
     /// Set n of those that were dropped together.
     Choose(u32),
     Product(Product),
+    /// Standard deviation, variance, standard deviation ...
+    NextSpread,
     /// Colour, x, y, size, colour ...
     NextCom,
     /// Phase, divergence, curl, phase ...
@@ -109,6 +111,10 @@ pub enum Command {
     Axes(u32),
     EditAxes,
     Flip(Flip),
+    /// Whether every other line of the scan runs backwards.
+    Snake(bool),
+    /// What n is transformed.
+    FftOf(u32),
     /// Whether hot pixels are left out.
     ExcludeHot(bool),
     Fit,
@@ -146,8 +152,19 @@ pub enum Command {
     /// As last time.
     ExportAgain,
     CopyPicture,
+    /// Patterns one after another as a GIF.
+    SaveReel,
+    CancelReel,
+    /// Set n of those that were open before.
+    Recent(u32),
+    /// The list of those is emptied.
+    ForgetRecent,
     SaveSession,
     OpenSession,
+    /// The sheet for an address.
+    Address,
+    /// What is typed is opened as an address.
+    OpenAddress,
     /// The sheet with the script.
     Python,
     SavePython,
@@ -218,6 +235,12 @@ impl Command {
             "export-pattern" => Self::ExportPanel(Panel::Pattern),
             "export-as" => Self::ExportAs(*Format::ALL.get(number()? as usize)?),
             "copy-picture" => Self::CopyPicture,
+            "save-reel" => Self::SaveReel,
+            "cancel-reel" => Self::CancelReel,
+            "recent" => Self::Recent(number()?),
+            "forget-recent" => Self::ForgetRecent,
+            "address" => Self::Address,
+            "open-address" => Self::OpenAddress,
             "save-session" => Self::SaveSession,
             "open-session" => Self::OpenSession,
             "python" => Self::Python,

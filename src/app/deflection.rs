@@ -253,7 +253,7 @@ impl App {
             return None;
         }
         let (_, moments) = set.moments.as_ref()?;
-        let frame = set.frame_at(set.cursor(&self.state)) as usize;
+        let frame = set.place_of(set.cursor(&self.state)) as usize;
         let at = crate::products::centre_of_mass::position(moments, frame, set.signed())?;
         let from = set.about(&self.state)?;
         let length = (at[0] - from[0]).hypot(at[1] - from[1]);

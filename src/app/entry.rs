@@ -32,6 +32,12 @@ impl DetectorUnits {
     }
 }
 
+/// A whole number, of either sign.
+pub fn whole(text: &str) -> Result<i64, String> {
+    let plain = text.trim().replace('−', "-").replace([',', '\u{202f}'], "");
+    plain.parse().map_err(|_| "type a whole number, as 3 or −3".into())
+}
+
 /// A position in px.
 ///
 /// # Errors

@@ -10,8 +10,11 @@ use crate::{
     Error, Result,
     acquisition::{Acquisition, Change, Options, contents::Contents},
     display::{ColourMap, Scale},
-    engine::{FrameFault, FrameState, Frames, Moments, Pattern, PatternSum, PixelSet, ScanSums},
-    products::{Deflection, Flip, Integration},
+    engine::{
+        FrameFault, FrameState, Frames, Moments, Pattern, PatternMax, PatternSquares, PatternSum, PixelSet,
+        ScanSquares, ScanSums,
+    },
+    products::{Deflection, Flip, Integration, ScanOrder},
 };
 
 pub enum Event {
@@ -49,6 +52,10 @@ pub enum Event {
     Failed(Error),
     /// To be told beside the data.
     Notice(Error),
+    /// The GPU was reset; what lay on it is read again.
+    GpuLost,
+    /// It does not come back.
+    GpuGone(Error),
 
     // ---- the user ----
     Do(Command),
@@ -125,6 +132,21 @@ pub enum Event {
     },
 }
 
+impl Event {
+    /// True for what a load or an answer tells: the page need not be drawn for it at once.
+    pub fn can_wait(&self) -> bool {
+        matches!(
+            self,
+            Self::Progress(_)
+                | Self::FirstBatch
+                | Self::BatchReady
+                | Self::Memory(_)
+                | Self::Answered { .. }
+                | Self::Tick
+        )
+    }
+}
+
 /// Copies of sets in the browser's storage.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Copies {
@@ -181,6 +203,7 @@ pub enum Entry {
     CentreX,
     CentreY,
     ScanShape,
+    ScanOffset,
     /// A part of the scan: where, how large.
     RegionX,
     RegionY,
@@ -230,6 +253,8 @@ pub enum Effect {
     List,
     /// Patterns are shown so from now on.
     Flip(Flip),
+    /// Patterns lie on the scan so from now on.
+    Order(ScanOrder),
     /// Pixels, as stored, that count nowhere beside those that the files and the sentinels name; replaces those of
     /// before.
     Exclude(PixelSet),
@@ -257,8 +282,14 @@ pub enum Ask {
     /// The phase whose gradient this is; the page itself works it out, in slices.
     Phase(Rc<Deflection>, Integration),
     Pattern(u32),
-    /// Sum and maximum over patterns.
+    /// Sum over patterns.
     Patterns(Frames),
+    /// Maximum over patterns.
+    MaxPattern(Frames),
+    /// Sums and sums of squares over pixels, for every pattern.
+    Squares(PixelSet),
+    /// Sums of squares of every pixel over patterns, beside the sum.
+    SquarePattern(Frames),
     /// Sizes of the frequencies of a picture, see [`crate::products::spectrum`].
     Spectrum {
         values: Rc<Vec<f64>>,
@@ -274,6 +305,10 @@ pub enum Answer {
     Phase(Vec<f64>),
     Pattern(u32, Pattern),
     Patterns(PatternSum),
+    MaxPattern(PatternMax),
+    /// With the number of pixels.
+    Squares(u32, ScanSquares),
+    SquarePattern(PatternSquares),
     Spectrum(Vec<f64>),
 }
 

@@ -203,7 +203,7 @@ impl OpenSet {
     fn recipe<'a>(&'a self, app: &App) -> Option<Recipe<'a>> {
         let state = &app.state;
         let product = state.product;
-        if !product.is_com() && product != Product::Sum {
+        if !product.is_com() && !product.is_spread() && product != Product::Sum {
             self.shape_of(product, state)?;
         }
         let detector = match (product.is_com(), app.com_circle()) {
@@ -221,7 +221,8 @@ impl OpenSet {
         Some(Recipe {
             set: &self.acquisition,
             scan: self.shape(),
-            frames: runs(self.states()),
+            frames: runs(self.stored_states()),
+            order: self.order(),
             bad: self.flip().pixels(&self.bad),
             flip: self.flip(),
             product,

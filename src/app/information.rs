@@ -110,10 +110,15 @@ fn scan(set: &OpenSet) -> Vec<(String, String)> {
         let others: Vec<_> = scan.alternatives.iter().map(|&other| shape(other)).collect();
         rows.push(row("others that fit", others.join(", ")));
     }
-    match scan.surplus(set.acquisition.frames) {
-        0 => {}
-        over @ 1.. => rows.push(row("beyond the scan", format!("{} patterns", count(over.unsigned_abs())))),
-        under => rows.push(row("without a pattern", format!("{} positions", count(under.unsigned_abs())))),
+    if !set.order().is_plain() {
+        rows.push(row("order", set.order().words()));
+    }
+    let [empty, beyond] = set.unmatched();
+    if beyond > 0 {
+        rows.push(row("beyond the scan", format!("{} patterns", count(beyond))));
+    }
+    if empty > 0 {
+        rows.push(row("without a pattern", format!("{} positions", count(empty))));
     }
     rows
 }
@@ -134,7 +139,7 @@ fn patterns(set: &OpenSet) -> Vec<(String, String)> {
         ("missing", FrameState::Missing),
         ("aborted (all pixels sentinel)", FrameState::Sentinel),
     ] {
-        let frames = set.states().iter().enumerate().filter(|(_, other)| **other == state);
+        let frames = set.stored_states().iter().enumerate().filter(|(_, other)| **other == state);
         let first: Vec<_> = frames.take(NAMED).map(|(frame, _)| count(frame as u64)).collect();
         if !first.is_empty() {
             rows.push(row(name, format!("{}; first: {}", number(state), first.join("  "))));

@@ -183,6 +183,12 @@ pub const TABLE: &[Entry] = &[
         "phase; next of phase, divergence, curl",
         &[(Digit(8), Do::Product(Product::Phase)), (ShiftDigit(8), Do::NextPhase)],
     ),
+    entry(
+        Scope::Anywhere,
+        &["9", "Shift 9"],
+        "standard deviation; next of it, variance",
+        &[(Digit(9), Do::Product(Product::Std)), (ShiftDigit(9), Do::NextSpread)],
+    ),
     entry(Scope::Anywhere, &["Shift A"], "find rotation", &[(ShiftLetter('a'), Do::FindRotation)]),
     entry(Scope::Panel, &["F", "Shift F"], "fit this, all", &[(Letter('f'), Do::Fit), (ShiftLetter('f'), Do::FitAll)]),
     entry(Scope::Panel, &["R"], "reset view and range", &[(Letter('r'), Do::Reset)]),

@@ -13,7 +13,11 @@ use crate::{
     acquisition::{Acquisition, contents::Contents},
     display::{Field, Histogram, Limits, Percentiles, Scale, Unit},
     export::session::SessionFile,
-    products::{DetectorShape, Disc, deflection::AngleCurve, profile::Figures},
+    products::{
+        DetectorShape, Disc,
+        deflection::AngleCurve,
+        profile::{Figures, Ring},
+    },
     shape::Scan,
 };
 
@@ -32,6 +36,7 @@ pub mod notices;
 pub mod open_set;
 pub mod pictures;
 mod play;
+pub mod playback;
 pub mod scales;
 pub mod state;
 pub mod words;
@@ -71,6 +76,8 @@ pub struct App {
     pub selected: Panel,
     pub image: Option<Shown>,
     pub pattern: Option<Shown>,
+    /// Means over rings of a pattern, by its serial and their centre: they take milliseconds.
+    rings: RefCell<Option<(u32, [f64; 2], Vec<Ring>)>>,
     pub thumbs: HashMap<Product, Thumb>,
     pub hover: Option<(Panel, [f64; 2])>,
     /// Why the last entry of a field was not taken.
@@ -81,6 +88,8 @@ pub struct App {
     pub image_ms: Option<f64>,
     /// Side of each view, CSS px.
     pub sides: [f64; 2],
+    /// The GPU was reset, and what lay on it is being read again; pictures stay until others are there.
+    pub rebuilding: bool,
     /// Patterns are played.
     pub playing: bool,
     /// A session whose files are not open yet.
@@ -269,6 +278,29 @@ impl App {
         let lane = [Lane::Image, Lane::Pattern][panel as usize];
         let asked = self.set.as_ref().and_then(|set| set.asked_ms(lane));
         asked.is_some_and(|asked_ms| self.now_ms - asked_ms > LATE_MS)
+    }
+
+    /// Whether the panel shows what the view says, not a picture of before; of a set that is being read, as far as it
+    /// goes.
+    pub fn is_current(&self, panel: Panel) -> bool {
+        let (Some(set), Some(shown)) = (&self.set, self.shown(panel)) else { return false };
+        let reading = set.reading == open_set::Reading::Going;
+        let (subject, is_stale) = match panel {
+            Panel::Image => (Subject::Product(self.state.product), self.stale.image),
+            Panel::Pattern => (Subject::Pattern(self.state.pattern), self.stale.pattern),
+        };
+        let fits = match panel {
+            Panel::Image if reading => set.fits(self.state.product, &self.state),
+            Panel::Image => set.want(self.state.product, &self.state).is_some_and(|want| set.has(&want)),
+            Panel::Pattern => reading || set.has(&set.want_pattern(&self.state)),
+        };
+        shown.subject == subject && !is_stale && fits
+    }
+
+    /// Whether the panel's picture is still to come.
+    pub fn is_awaited(&self, panel: Panel) -> bool {
+        let lane = [Lane::Image, Lane::Pattern][panel as usize];
+        self.set.as_ref().is_some_and(|set| !set.is_idle(lane)) || self.stale.image || self.stale.pattern
     }
 
     pub fn shown(&self, panel: Panel) -> Option<&Shown> {

@@ -21,6 +21,7 @@ pub fn actions(error: &Error) -> Vec<(&'static str, Command)> {
         "session_waits" => vec![("Open files…", Command::OpenFiles), ("Open folder…", Command::OpenFolder)],
         HOT => vec![("Exclude", Command::ExcludeHot(true))],
         "axes_guess" => vec![("Change axes", Command::EditAxes), ("Choose dataset…", Command::Datasets)],
+        "gpu_reset" => Vec::new(),
         _ if error.kind == Kind::Gpu => vec![("Use the processor", Command::UseCpu)],
         _ if is_about_scan(error) => vec![("Edit shape", Command::EditScan)],
         _ => Vec::new(),
@@ -73,6 +74,13 @@ pub fn hot(hot: &PixelSet) -> Error {
 
 /// Key of [`stopped`].
 pub const STOPPED: &str = "stopped";
+
+/// The GPU was reset, and everything is as it was.
+pub fn gpu_was_reset() -> Error {
+    Error::new(Kind::Gpu, "gpu_reset", "The GPU was reset")
+        .found("a lost graphics device: by the driver, by another page, or after the computer slept")
+        .action("Nothing is to be done: all was read again, and the view is as it was")
+}
 
 /// Reading was stopped.
 pub fn stopped(set: &OpenSet) -> Error {

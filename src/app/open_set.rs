@@ -6,13 +6,16 @@ use super::{
     detector::{self, preset},
     event::{Answer, Ask, Lane, Memory, Progress, Report},
     pictures,
-    state::{PatternOf, Product, ViewState},
+    state::{FftOf, PatternOf, Product, ViewState},
 };
 use crate::{
     acquisition::{Acquisition, ScanChoice},
     display::Field,
-    engine::{FrameFault, FrameState, Frames, Moments, Pattern, PatternSum, PixelSet, ScanSums},
-    products::{CentreOfMass, DetectorShape, Flip, Integration, Orientation, hot_pixels, segments},
+    engine::{
+        FrameFault, FrameState, Frames, Moments, Pattern, PatternMax, PatternSquares, PatternSum, PixelSet,
+        ScanSquares, ScanSums,
+    },
+    products::{CentreOfMass, DetectorShape, Flip, Integration, Orientation, ScanOrder, hot_pixels, segments},
     shape::{Detector, Scan},
 };
 
@@ -30,6 +33,12 @@ pub enum Reading {
 pub enum Want {
     Sums {
         product: Product,
+        shape: Option<DetectorShape>,
+        inverted: bool,
+        version: Version,
+    },
+    /// Sums and sums of squares within a shape; of all pixels without one.
+    Squares {
         shape: Option<DetectorShape>,
         inverted: bool,
         version: Version,
@@ -64,8 +73,18 @@ pub enum Want {
         scan: Scan,
         version: Version,
     },
+    /// Sums of squares of every pixel, over a part of the scan or all.
+    SquarePattern {
+        region: Option<(DetectorShape, Scan)>,
+        version: Version,
+    },
+    /// The maximum of every pixel, over a part of the scan or all.
+    MaxPattern {
+        region: Option<(DetectorShape, Scan)>,
+        version: Version,
+    },
     /// The transform of the picture with this number.
-    Spectrum(u32),
+    Spectrum(u32, FftOf),
 }
 
 impl Want {
@@ -76,8 +95,11 @@ impl Want {
             | Self::Moments { version, .. }
             | Self::Segments { version, .. }
             | Self::Region { version, .. }
+            | Self::Squares { version, .. }
+            | Self::SquarePattern { version, .. }
+            | Self::MaxPattern { version, .. }
             | Self::Patterns(version) => version.flip,
-            Self::Spectrum(_) => Flip::None,
+            Self::Spectrum(..) => Flip::None,
             Self::Phase { source, .. } => source.flip(),
         }
     }
@@ -88,12 +110,14 @@ fn masked(acquisition: &Acquisition) -> PixelSet {
     PixelSet { detector, words: acquisition.bad_pixels.bits(detector) }
 }
 
-/// Grows with every batch, and with every change of the bad pixels and of the flip.
+/// Grows with every batch, and with every change of the bad pixels, of the flip and of the order on the scan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Version {
     batches: u32,
     bad: u32,
     flip: Flip,
+    /// Where it is not the plain one, with the scan on which the patterns lie.
+    order: Option<(ScanOrder, Scan)>,
 }
 
 /// When the bright-field disc is to be fitted.
@@ -122,12 +146,16 @@ pub struct OpenSet {
     /// Hot pixels, as stored; `None` before all patterns were looked at.
     pub hot: Option<PixelSet>,
     pub hot_is_excluded: bool,
+    /// By frame, and by position of the scan.
+    stored_states: Vec<FrameState>,
     states: Vec<FrameState>,
     tally: Tally,
     pub faults: Vec<FrameFault>,
     /// The failed patterns were told in a message.
     pub faults_told: bool,
     pub reading: Reading,
+    /// What held its patterns is gone: nothing can be asked.
+    pub is_lost: bool,
     pub progress: Progress,
     pub memory: Memory,
     pub report: Report,
@@ -153,13 +181,17 @@ pub struct OpenSet {
     pub region: Option<(Want, PatternSum)>,
     /// Sizes of the frequencies of the image, and the picture of which it is.
     pub spectrum: Option<(Want, Vec<f64>)>,
+    /// Sums of squares over a detector, with its number of pixels.
+    pub squares: Option<(Want, u32, ScanSquares)>,
+    pub square_pattern: Option<(Want, PatternSquares)>,
+    pub max_pattern: Option<(Want, PatternMax)>,
     /// What each lane is waiting for, and since when, ms.
     in_flight: [Option<(Want, f64)>; 4],
     /// What the engine could not answer; not asked again.
     refused: Vec<Want>,
 }
 
-/// Frames by state, and the first one that is valid (0 without any): every picture asks for them.
+/// Frames by state, and the first position whose pattern is valid (0 without any): every picture asks for them.
 #[derive(Clone, Copy)]
 struct Tally {
     of: [u32; STATES.len()],
@@ -182,10 +214,12 @@ impl OpenSet {
             bad,
             bad_found: 0,
             tally: Tally { of: [acquisition.frames, 0, 0, 0, 0], first_valid: 0 },
+            stored_states: vec![FrameState::Unread; acquisition.frames as usize],
             states: vec![FrameState::Unread; acquisition.frames as usize],
             faults: Vec::new(),
             faults_told: false,
             reading: Reading::Going,
+            is_lost: false,
             progress: Progress::default(),
             memory: Memory::default(),
             report: Report::default(),
@@ -204,6 +238,9 @@ impl OpenSet {
             patterns: None,
             region: None,
             spectrum: None,
+            squares: None,
+            square_pattern: None,
+            max_pattern: None,
             in_flight: [None, None, None, None],
             refused: Vec::new(),
             acquisition,
@@ -277,9 +314,46 @@ impl OpenSet {
         self.sum_up_bad();
     }
 
-    /// The frame at a scan position, row-major.
-    pub fn frame_at(&self, [row, col]: [u32; 2]) -> u32 {
+    pub fn order(&self) -> ScanOrder {
+        self.version.order.map_or(ScanOrder::default(), |(order, _)| order)
+    }
+
+    /// From now on patterns lie on the scan so. What was answered is laid out another way: it is asked again.
+    pub fn set_order(&mut self, order: ScanOrder) {
+        let version = (!order.is_plain()).then_some((order, self.shape()));
+        if self.version.order == version {
+            return;
+        }
+        self.version.order = version;
+        self.sums.clear();
+        (self.moments, self.segments, self.centres, self.scan_mean) = (None, None, None, None);
+        (self.phase, self.squares) = (None, None);
+        let states = std::mem::take(&mut self.stored_states);
+        self.set_states(states);
+    }
+
+    /// The scan has another shape.
+    pub fn shape_changed(&mut self) {
+        self.set_order(self.order());
+        let positions = self.shape().positions() as usize;
+        self.scan_mean = self.centres.as_ref().and_then(|centres| centres.mean(positions));
+    }
+
+    /// Values of frames as values of positions.
+    fn laid_out<T: Copy>(&self, values: &mut Vec<T>, nothing: T) {
+        if let Some((order, scan)) = self.version.order {
+            *values = order.laid_out(scan, values, nothing);
+        }
+    }
+
+    /// The place of a scan position in a picture, row-major.
+    pub fn place_of(&self, [row, col]: [u32; 2]) -> u32 {
         row.saturating_mul(self.shape().cols).saturating_add(col)
+    }
+
+    /// The frame at a scan position; one beyond all frames where there is none.
+    pub fn frame_at(&self, position: [u32; 2]) -> u32 {
+        self.order().frame(self.shape(), position).unwrap_or(u32::MAX)
     }
 
     /// Where the cursor is: as set; else in the middle of the scan, and on the first pattern that was read until
@@ -291,7 +365,7 @@ impl OpenSet {
             None => {
                 let middle = [rows / 2, cols / 2];
                 let is_valid = |state: &FrameState| *state == FrameState::Valid;
-                if self.states.get(self.frame_at(middle) as usize).is_some_and(is_valid) {
+                if self.states.get(self.place_of(middle) as usize).is_some_and(is_valid) {
                     return middle;
                 }
                 let first = self.tally.first_valid;
@@ -306,7 +380,7 @@ impl OpenSet {
         let base = if product == Product::Custom { Product::Bf } else { product };
         let ready = || state.disc.and_then(|disc| preset(base, disc, self.detector()));
         match (product, &state.custom) {
-            (Product::Custom, Some(shape)) => Some((shape.clone(), state.inverted)),
+            (Product::Custom | Product::Std | Product::Variance, Some(shape)) => Some((shape.clone(), state.inverted)),
             _ => ready(),
         }
     }
@@ -319,6 +393,10 @@ impl OpenSet {
             return Some(if is_here { self.want_phase(source, state) } else { source });
         }
         let version = self.version;
+        if product.is_spread() {
+            let (shape, inverted) = self.shape_of(product, state).unzip();
+            return Some(Want::Squares { shape, inverted: inverted.unwrap_or(false), version });
+        }
         match self.shape_of(product, state) {
             None if product != Product::Sum => None,
             None => Some(Want::Sums { product, shape: None, inverted: false, version }),
@@ -330,6 +408,13 @@ impl OpenSet {
     pub fn want_pattern(&self, state: &ViewState) -> Want {
         if state.pattern != PatternOf::Cursor {
             let (scan, version) = (self.shape(), self.version);
+            let region = || state.region.clone().map(|shape| (shape, scan));
+            if state.pattern.is_spread() {
+                return Want::SquarePattern { region: region(), version };
+            }
+            if state.pattern == PatternOf::Max {
+                return Want::MaxPattern { region: region(), version };
+            }
             let region = state.region.clone().map(|shape| Want::Region { shape, scan, version });
             return region.unwrap_or(Want::Patterns(self.version));
         }
@@ -358,7 +443,10 @@ impl OpenSet {
             Want::Pattern { .. } => self.pattern.as_ref().map(|(kept, ..)| kept),
             Want::Patterns(_) => self.patterns.as_ref().map(|(kept, _)| kept),
             Want::Region { .. } => self.region.as_ref().map(|(kept, _)| kept),
-            Want::Spectrum(_) => self.spectrum.as_ref().map(|(kept, _)| kept),
+            Want::Spectrum(..) => self.spectrum.as_ref().map(|(kept, _)| kept),
+            Want::Squares { .. } => self.squares.as_ref().map(|(kept, ..)| kept),
+            Want::SquarePattern { .. } => self.square_pattern.as_ref().map(|(kept, _)| kept),
+            Want::MaxPattern { .. } => self.max_pattern.as_ref().map(|(kept, _)| kept),
         };
         kept == Some(want)
     }
@@ -366,10 +454,15 @@ impl OpenSet {
     /// Whether the last answer for `product` was made by the detector of now, be it from fewer patterns.
     pub fn fits(&self, product: Product, state: &ViewState) -> bool {
         let detector = |want: &Want| match want {
-            Want::Sums { shape, inverted, .. } => Some((shape.clone(), *inverted)),
+            Want::Sums { shape, inverted, .. } | Want::Squares { shape, inverted, .. } => {
+                Some((shape.clone(), *inverted))
+            }
             _ => None,
         };
-        let kept = self.sums.get(&product).map(|(kept, _)| kept);
+        let kept = match product.is_spread() {
+            true => self.squares.as_ref().map(|(kept, ..)| kept),
+            false => self.sums.get(&product).map(|(kept, _)| kept),
+        };
         product.is_com() || kept.and_then(detector) == self.want(product, state).as_ref().and_then(detector)
     }
 
@@ -402,6 +495,10 @@ impl OpenSet {
                 let pixels = shape.as_ref().map_or(all, |shape| detector::pixels(shape, self.detector(), *inverted));
                 Ask::Sums(*product, flip.pixels(&pixels.without(&self.bad)))
             }
+            Want::Squares { shape, inverted, .. } => {
+                let pixels = shape.as_ref().map_or(all, |shape| detector::pixels(shape, self.detector(), *inverted));
+                Ask::Squares(flip.pixels(&pixels.without(&self.bad)))
+            }
             Want::Moments { within, .. } => {
                 let pixels = within.as_ref().map_or(all, |shape| shape.pixels(self.detector()));
                 Ask::Moments(flip.pixels(&pixels.without(&self.bad)))
@@ -413,9 +510,11 @@ impl OpenSet {
             Want::Phase { about, orientation, how, .. } => self.ask_phase(*about, *orientation, *how)?,
             Want::Pattern { frame, .. } => Ask::Pattern(*frame),
             Want::Patterns(_) => Ask::Patterns(Frames::All),
-            Want::Region { shape, .. } => Ask::Patterns(Frames::Bits(self.region_set(shape).words)),
+            Want::Region { shape, .. } => Ask::Patterns(self.region_frames(shape)),
+            Want::SquarePattern { region, .. } => Ask::SquarePattern(self.part_frames(region.as_ref())),
+            Want::MaxPattern { region, .. } => Ask::MaxPattern(self.part_frames(region.as_ref())),
             // Asked by the app, which has the picture.
-            Want::Spectrum(_) => return None,
+            Want::Spectrum(..) => return None,
         };
         self.in_flight[lane as usize] = Some((want, now_ms));
         Some(ask)
@@ -427,9 +526,18 @@ impl OpenSet {
         shape.pixels(Detector { rows, cols })
     }
 
+    /// The frames of a part of the scan.
+    fn region_frames(&self, shape: &DetectorShape) -> Frames {
+        let words = self.region_set(shape).words;
+        Frames::Bits(match self.version.order {
+            Some((order, scan)) => order.frames_of(scan, &words, self.acquisition.frames),
+            None => words,
+        })
+    }
+
     /// Notes that the transform of picture `serial` is asked for.
-    pub fn ask_spectrum(&mut self, serial: u32, now_ms: f64) -> bool {
-        let want = Want::Spectrum(serial);
+    pub fn ask_spectrum(&mut self, serial: u32, of: FftOf, now_ms: f64) -> bool {
+        let want = Want::Spectrum(serial, of);
         let may = self.is_idle(Lane::Analysis) && self.may_ask(&want);
         if may {
             self.in_flight[Lane::Analysis as usize] = Some((want, now_ms));
@@ -442,16 +550,21 @@ impl OpenSet {
         let (want, _) = self.in_flight[lane as usize].take()?;
         let (flip, detector) = (want.flip(), self.detector());
         match answer {
-            Answer::Sums(product, sums) => {
+            Answer::Sums(product, mut sums) => {
+                self.lay_out_sums(&mut sums);
                 self.sums.insert(product, (want.clone(), sums));
             }
             Answer::Moments(mut moments) => {
                 flip.moments(detector, &mut moments);
+                let Moments { sum, sum_row, sum_col, valid } = &mut moments;
+                [sum, sum_row, sum_col].into_iter().for_each(|values| self.laid_out(values, 0));
+                self.laid_out(valid, 0);
                 self.take_centres(CentreOfMass::of(&moments, self.signed()));
                 self.moments = Some((want.clone(), moments));
                 self.deflection_is_of_segments = false;
             }
-            Answer::Segments(sums) => {
+            Answer::Segments(mut sums) => {
+                sums.iter_mut().for_each(|sums| self.lay_out_sums(sums));
                 self.take_centres(segments::deflection(&sums, self.signed()));
                 self.segments = Some((want.clone(), sums));
                 self.deflection_is_of_segments = true;
@@ -471,6 +584,21 @@ impl OpenSet {
                     self.patterns = Some((want.clone(), patterns));
                 }
             }
+            Answer::Squares(pixels, mut squares) => {
+                self.laid_out(&mut squares.sum, 0);
+                self.laid_out(&mut squares.square, 0);
+                self.laid_out(&mut squares.valid, 0);
+                self.squares = Some((want.clone(), pixels, squares));
+            }
+            Answer::SquarePattern(mut patterns) => {
+                flip.sums(detector, &mut patterns.total);
+                flip.values(detector, &mut patterns.square);
+                self.square_pattern = Some((want.clone(), patterns));
+            }
+            Answer::MaxPattern(mut patterns) => {
+                flip.values(detector, &mut patterns.max);
+                self.max_pattern = Some((want.clone(), patterns));
+            }
             Answer::Spectrum(sizes) => {
                 self.spectrum = Some((want.clone(), sizes));
             }
@@ -478,10 +606,25 @@ impl OpenSet {
         Some(want)
     }
 
+    /// The patterns of a part of the scan, or all.
+    fn part_frames(&self, part: Option<&(DetectorShape, Scan)>) -> Frames {
+        part.map_or(Frames::All, |(shape, _)| self.region_frames(shape))
+    }
+
+    fn lay_out_sums(&self, sums: &mut ScanSums) {
+        self.laid_out(&mut sums.sum, 0);
+        self.laid_out(&mut sums.valid, 0);
+    }
+
     fn take_centres(&mut self, centres: CentreOfMass) {
-        self.scan_mean = centres.mean();
+        self.scan_mean = centres.mean(self.shape().positions() as usize);
         self.centres = Some(centres);
         self.deflection_serial += 1;
+    }
+
+    /// The question of a lane went with the device; nothing is asked until there is another.
+    pub fn forget(&mut self, lane: Lane) {
+        self.in_flight[lane as usize] = None;
     }
 
     /// The engine could not answer; the same is not asked again.
@@ -496,12 +639,24 @@ impl OpenSet {
         if product.is_com() {
             return self.deflection_field(product, state);
         }
+        if product.is_spread() {
+            let (_, pixels, squares) = self.squares.as_ref()?;
+            return Some(pictures::squares(product, *pixels, squares, &self.states, self.shape(), self.signed()));
+        }
         let (_, sums) = self.sums.get(&product)?;
         Some(pictures::sums(sums, &self.states, self.shape(), self.signed()))
     }
 
     /// The picture of the pattern panel from the last answer.
     pub fn pattern_field(&self, of: PatternOf, state: &ViewState) -> Option<Field> {
+        if of.is_spread() {
+            let (_, patterns) = self.square_pattern.as_ref()?;
+            return Some(pictures::square_pattern(of, patterns, &self.bad, self.signed()));
+        }
+        if of == PatternOf::Max {
+            let (_, patterns) = self.max_pattern.as_ref()?;
+            return Some(pictures::max_pattern(patterns, &self.bad, self.signed()));
+        }
         if of != PatternOf::Cursor && state.region.is_some() {
             let (_, patterns) = self.region.as_ref()?;
             return Some(pictures::patterns(of, patterns, &self.bad, self.signed()));
@@ -518,16 +673,35 @@ impl OpenSet {
         STATES.iter().zip(self.tally.of).filter(|(state, _)| kind(**state)).map(|(_, count)| count).sum()
     }
 
-    /// What is known of every frame.
+    /// What is known of the pattern of every scan position.
     pub fn states(&self) -> &[FrameState] {
         &self.states
+    }
+
+    /// What is known of every frame.
+    pub fn stored_states(&self) -> &[FrameState] {
+        &self.stored_states
+    }
+
+    /// Scan positions without a pattern, and patterns without a position.
+    pub fn unmatched(&self) -> [u64; 2] {
+        let (positions, frames) = (self.shape().positions(), u64::from(self.acquisition.frames));
+        let offset = self.order().offset;
+        let skipped = u64::try_from(offset).unwrap_or(0).min(frames);
+        let empty = u64::try_from(offset.saturating_neg()).unwrap_or(0).min(positions);
+        let matched = (positions - empty).min(frames - skipped);
+        [positions - matched, frames - matched]
     }
 
     pub fn set_states(&mut self, states: Vec<FrameState>) {
         let mut of = [0; STATES.len()];
         states.iter().for_each(|state| of[*state as usize] += 1);
-        let first_valid = states.iter().position(|state| *state == FrameState::Valid).unwrap_or(0) as u32;
+        self.states.clone_from(&states);
+        if let Some((order, scan)) = self.version.order {
+            self.states = order.laid_out(scan, &states, FrameState::Missing);
+        }
+        self.stored_states = states;
+        let first_valid = self.states.iter().position(|state| *state == FrameState::Valid).unwrap_or(0) as u32;
         self.tally = Tally { of, first_valid };
-        self.states = states;
     }
 }

@@ -2,17 +2,55 @@
 
 use crate::{
     display::{Cell, Field},
-    engine::{FrameState, Pattern, PatternSum, PixelSet, ScanSums},
+    engine::{FrameState, Pattern, PatternMax, PatternSquares, PatternSum, PixelSet, ScanSquares, ScanSums},
+    products::spread::variance,
     shape::{Detector, Dtype, Scan},
 };
 
-use super::state::PatternOf;
+use super::state::{PatternOf, Product};
 
 /// Sums laid out as the scan.
 pub fn sums(sums: &ScanSums, states: &[FrameState], scan: Scan, signed: bool) -> Field {
     let value = |frame: usize| sums.sum.get(frame).map(|&sum| number(sum, signed));
     let valid = |frame: usize| sums.valid.get(frame) == Some(&1);
     scan_field(scan, states, true, |frame| if valid(frame) { value(frame) } else { None })
+}
+
+/// Variance or standard deviation of the counts of `pixels` pixels, laid out as the scan.
+pub fn squares(
+    of: Product,
+    pixels: u32,
+    squares: &ScanSquares,
+    states: &[FrameState],
+    scan: Scan,
+    signed: bool,
+) -> Field {
+    let value = |frame: usize| {
+        let (&sum, &square) = (squares.sum.get(frame)?, squares.square.get(frame)?);
+        let variance = variance(pixels, whole(sum, signed), square);
+        Some(if of == Product::Std { variance.sqrt() } else { variance })
+    };
+    let is_valid = |frame: usize| squares.valid.get(frame) == Some(&1);
+    let field = scan_field(scan, states, false, |frame| if is_valid(frame) { value(frame) } else { None });
+    Field { unit: spread_unit(of == Product::Std), ..field }
+}
+
+/// Variance or standard deviation of every pixel over patterns.
+pub fn square_pattern(of: PatternOf, patterns: &PatternSquares, bad: &PixelSet, signed: bool) -> Field {
+    let total = &patterns.total;
+    let field = detector_field(bad, false, |pixel| match (total.sum.get(pixel), patterns.square.get(pixel)) {
+        _ if total.frames == 0 => Err(Cell::Unread),
+        (Some(&sum), Some(&square)) => {
+            let variance = variance(total.frames, whole(sum, signed), square);
+            Ok(if of == PatternOf::Std { variance.sqrt() } else { variance })
+        }
+        _ => Err(Cell::Gap),
+    });
+    Field { unit: spread_unit(of == PatternOf::Std), ..field }
+}
+
+fn spread_unit(is_root: bool) -> String {
+    if is_root { "counts".into() } else { "counts²".into() }
 }
 
 /// One pattern; bad pixels are void.
@@ -25,19 +63,31 @@ pub fn pattern(pattern: &Pattern, bad: &PixelSet, dtype: Dtype) -> Field {
     detector_field(bad, true, |pixel| value(pixel).ok_or(absent))
 }
 
-/// Mean, sum or maximum of patterns.
+/// The maximum over patterns.
+pub fn max_pattern(patterns: &PatternMax, bad: &PixelSet, signed: bool) -> Field {
+    detector_field(bad, true, |pixel| match patterns.max.get(pixel) {
+        _ if patterns.frames == 0 => Err(Cell::Unread),
+        Some(&max) => Ok(if signed { f64::from(max as i32) } else { f64::from(max) }),
+        None => Err(Cell::Gap),
+    })
+}
+
+/// Mean or sum of patterns.
 pub fn patterns(of: PatternOf, sums: &PatternSum, bad: &PixelSet, signed: bool) -> Field {
     let frames = f64::from(sums.frames.max(1));
     let absent = if sums.frames == 0 { Some(Cell::Unread) } else { None };
     let value = |pixel: usize| match of {
-        PatternOf::Max => sums.max.get(pixel).map(|&max| if signed { f64::from(max as i32) } else { f64::from(max) }),
         PatternOf::Sum => sums.sum.get(pixel).map(|&sum| number(sum, signed)),
         _ => sums.sum.get(pixel).map(|&sum| number(sum, signed) / frames),
     };
-    detector_field(bad, matches!(of, PatternOf::Max | PatternOf::Sum), |pixel| match absent {
+    detector_field(bad, of == PatternOf::Sum, |pixel| match absent {
         Some(cell) => Err(cell),
         None => value(pixel).ok_or(Cell::Gap),
     })
+}
+
+fn whole(sum: u64, signed: bool) -> i128 {
+    if signed { i128::from(sum as i64) } else { i128::from(sum) }
 }
 
 /// A 64-bit sum as a number; two's complement for signed types.

@@ -2,8 +2,8 @@
 
 use super::{
     App,
-    open_set::Want,
-    state::{Line, PatternOf, PlayOrder},
+    open_set::{OpenSet, Want},
+    state::{Line, PatternOf, PlayOrder, ViewState},
 };
 use crate::shape::Scan;
 
@@ -15,20 +15,28 @@ impl App {
         if matches!(set.want_pattern(&self.state), want @ Want::Pattern { .. } if !set.has(&want)) {
             return;
         }
-        // xorshift: any order that visits all will do (Marsaglia, J. Stat. Software 8, 2003, 14).
-        let mut random = self.random.max(1);
-        random ^= random << 13;
-        random ^= random >> 17;
-        random ^= random << 5;
+        let random = random_after(self.random);
+        self.state.cursor = Some(after(set, &self.state, set.cursor(&self.state), random));
         self.random = random;
-        let at = set.cursor(&self.state);
-        let next = match (self.state.play, self.state.line) {
-            (PlayOrder::Line, Some(line)) => along(line, set.shape(), at),
-            (order, _) => next(order, set.shape(), at, random),
-        };
-        self.state.cursor = Some(next);
         self.stale.pattern = true;
     }
+}
+
+/// The position after `at` in the order of playing.
+pub(super) fn after(set: &OpenSet, state: &ViewState, at: [u32; 2], random: u32) -> [u32; 2] {
+    match (state.play, state.line) {
+        (PlayOrder::Line, Some(line)) => along(line, set.shape(), at),
+        (order, _) => next(order, set.shape(), at, random),
+    }
+}
+
+/// xorshift: any order that visits all will do (Marsaglia, J. Stat. Software 8, 2003, 14).
+pub(super) fn random_after(random: u32) -> u32 {
+    let mut random = random.max(1);
+    random ^= random << 13;
+    random ^= random >> 17;
+    random ^= random << 5;
+    random
 }
 
 /// The position on `line` after the one nearest to `[row, col]`; from its end to its beginning.

@@ -65,12 +65,6 @@ impl App {
         }
     }
 
-    /// Whether patterns of this set may be mirrored: its firmware did so, or they are flipped now.
-    pub fn may_flip(&self) -> bool {
-        let told = |error: &crate::Error| error.key == notices::MIRRORED;
-        self.state.flip != Flip::None || self.set.as_ref().is_some_and(|set| set.acquisition.notices.iter().any(told))
-    }
-
     /// Shows patterns so from now on. Detector and disc stay on the pixels on which they were.
     pub(super) fn flip(&mut self, flip: Flip, effects: &mut Vec<Effect>) {
         let Some(set) = self.set.as_mut().filter(|set| set.flip() != flip) else { return };

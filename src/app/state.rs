@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::command::Panel;
 use crate::{
     display::{ColourMap, Limits, Lut, Scale},
-    products::{DetectorShape, Disc, Flip, Integration, Orientation},
+    products::{DetectorShape, Disc, Flip, Integration, Orientation, ScanOrder},
 };
 
 /// Everything that decides what is shown, data aside.
@@ -31,6 +31,9 @@ pub struct ViewState {
     /// Scan shape as entered, [rows, cols]; `None`: as the files say.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scan: Option<[u32; 2]>,
+    /// Which pattern belongs to which position.
+    #[serde(skip_serializing_if = "is_default")]
+    pub order: ScanOrder,
     /// How patterns are shown, compared with how they are stored; all detector positions are those shown.
     #[serde(skip_serializing_if = "is_default")]
     pub flip: Flip,
@@ -59,6 +62,9 @@ pub struct ViewState {
     pub line: Option<Line>,
     #[serde(skip_serializing_if = "is_default")]
     pub analysis: Analysis,
+    /// What is transformed.
+    #[serde(skip_serializing_if = "is_default")]
+    pub fft_of: FftOf,
     /// Scales as entered; what is not entered is as the files say.
     #[serde(skip_serializing_if = "is_default")]
     pub scales: Scales,
@@ -84,6 +90,9 @@ pub enum Product {
     Df,
     Custom,
     Sum,
+    /// Standard deviation of a pattern's counts within the custom detector; of all without one.
+    Std,
+    Variance,
     /// Deflection as colour: hue is the direction, lightness the size.
     Com,
     ComX,
@@ -98,7 +107,7 @@ pub enum Product {
 
 impl Product {
     /// In the order of the shelf.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 16] = [
         Self::Bf,
         Self::Abf,
         Self::Adf,
@@ -106,6 +115,8 @@ impl Product {
         Self::Df,
         Self::Custom,
         Self::Sum,
+        Self::Std,
+        Self::Variance,
         Self::Com,
         Self::ComX,
         Self::ComY,
@@ -119,6 +130,9 @@ impl Product {
     pub const DEFLECTION: [Self; 7] =
         [Self::Com, Self::ComX, Self::ComY, Self::ComSize, Self::Phase, Self::Divergence, Self::Curl];
 
+    /// Those that are made of the spread of a pattern's counts.
+    pub const SPREAD: [Self; 2] = [Self::Std, Self::Variance];
+
     pub fn name(self) -> &'static str {
         match self {
             Self::Bf => "BF",
@@ -128,6 +142,8 @@ impl Product {
             Self::Df => "DF",
             Self::Custom => "Custom",
             Self::Sum => "Sum",
+            Self::Std => "Std",
+            Self::Variance => "Var",
             Self::Com => "CoM",
             Self::ComX => "CoM x",
             Self::ComY => "CoM y",
@@ -155,11 +171,16 @@ impl Product {
         Self::DEFLECTION.contains(&self)
     }
 
+    /// Whether it is made of the spread of a pattern's counts.
+    pub fn is_spread(self) -> bool {
+        Self::SPREAD.contains(&self)
+    }
+
     /// Which look it is drawn with.
     pub fn family(self) -> Family {
         match self {
             Self::ComX | Self::ComY | Self::Divergence | Self::Curl => Family::Signed,
-            Self::ComSize => Family::Magnitude,
+            Self::ComSize | Self::Std | Self::Variance => Family::Magnitude,
             Self::Com => Family::Colour,
             Self::Phase => Family::Phase,
             _ => Family::Image,
@@ -176,10 +197,13 @@ pub enum PatternOf {
     Mean,
     Sum,
     Max,
+    /// Standard deviation of every pixel over the patterns.
+    Std,
+    Variance,
 }
 
 impl PatternOf {
-    pub const ALL: [Self; 4] = [Self::Cursor, Self::Mean, Self::Sum, Self::Max];
+    pub const ALL: [Self; 6] = [Self::Cursor, Self::Mean, Self::Sum, Self::Max, Self::Std, Self::Variance];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -187,6 +211,8 @@ impl PatternOf {
             Self::Mean => "Mean",
             Self::Sum => "Sum",
             Self::Max => "Maximum",
+            Self::Std => "Std deviation",
+            Self::Variance => "Variance",
         }
     }
 
@@ -195,8 +221,15 @@ impl PatternOf {
             Self::Cursor => Self::Mean,
             Self::Mean => Self::Sum,
             Self::Sum => Self::Max,
-            Self::Max => Self::Cursor,
+            Self::Max => Self::Std,
+            Self::Std => Self::Variance,
+            Self::Variance => Self::Cursor,
         }
+    }
+
+    /// Whether it is made of the spread of a pixel's counts.
+    pub fn is_spread(self) -> bool {
+        matches!(self, Self::Std | Self::Variance)
     }
 }
 
@@ -413,6 +446,33 @@ impl Analysis {
             Self::Fft => "fft",
             Self::Figures => "figures",
         }
+    }
+}
+
+/// What is transformed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FftOf {
+    #[default]
+    Image,
+    Pattern,
+    /// ln(1 + counts): its transform is the cepstrum of the pattern.
+    Cepstrum,
+}
+
+impl FftOf {
+    pub const ALL: [Self; 3] = [Self::Image, Self::Pattern, Self::Cepstrum];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Image => "of the image",
+            Self::Pattern => "of the pattern",
+            Self::Cepstrum => "of the pattern’s logarithm",
+        }
+    }
+
+    pub fn panel(self) -> Panel {
+        if self == Self::Image { Panel::Image } else { Panel::Pattern }
     }
 }
 

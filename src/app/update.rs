@@ -15,7 +15,7 @@ use crate::{
     Error, Kind, Result,
     acquisition::Acquisition,
     engine::{FrameState, PatternSum},
-    products::{Disc, Flip, find_disc},
+    products::{Disc, Flip, ScanOrder, find_disc},
 };
 
 /// Small pictures are asked for at most this often while the set is being read.
@@ -52,7 +52,22 @@ impl App {
             Event::Contents(Err(error)) => self.tell(error),
             Event::Metadata(acquisition) => self.open(acquisition, effects),
             Event::Failed(error) => self.fail(error),
+            Event::Notice(error) if self.rebuilding && error.kind == Kind::Gpu => {}
             Event::Notice(error) => self.tell(error),
+            Event::GpuLost => {
+                self.rebuilding = self.set.is_some();
+                // The view stays as it is.
+                self.state_is_given |= self.rebuilding;
+                self.on_set(|set| set.is_lost = true);
+                self.messages.retain(|message| message.error.kind != Kind::Gpu);
+                if !self.rebuilding {
+                    self.tell(notices::gpu_was_reset());
+                }
+            }
+            Event::GpuGone(error) => {
+                self.rebuilding = false;
+                self.fail(error);
+            }
             Event::Progress(progress) => self.on_set(|set| set.progress = progress),
             Event::Memory(memory) => self.on_set(|set| set.memory = memory),
             Event::Report(report) => self.on_set(|set| set.report = report),
@@ -99,7 +114,7 @@ impl App {
             let state = &mut self.state;
             (state.custom, state.disc, state.cursor, state.scan, state.inverted) = (None, None, None, None, false);
             (state.image_view, state.pattern_view) = (Zoom::default(), Zoom::default());
-            (state.flip, state.exclude_hot) = (Flip::None, false);
+            (state.flip, state.exclude_hot, state.order) = (Flip::None, false, ScanOrder::default());
             (state.com, state.scales) = Default::default();
             (state.region, state.line, state.tool) = Default::default();
             state.looks.forget_limits();
@@ -111,18 +126,29 @@ impl App {
             words::enter_scan(&mut set, crate::shape::Scan { rows, cols });
         }
         set.set_flip(self.state.flip);
+        set.set_order(self.state.order);
         effects.push(Effect::Flip(self.state.flip));
-        (self.image, self.pattern, self.better_disc, self.image_ms) = (None, None, None, None);
-        self.thumbs.clear();
+        effects.push(Effect::Order(self.state.order));
+        (self.better_disc, self.image_ms) = (None, None);
+        if !self.rebuilding {
+            (self.image, self.pattern) = (None, None);
+            self.thumbs.clear();
+        }
         (self.hold, self.wrong_entry, self.playing) = (None, None, false);
         self.set = Some(set);
         // The first small pictures wait as the next ones do: the large ones come first.
         self.shelf_asked_ms = self.now_ms;
         self.meet_session();
-        self.history = super::history::History::at(&self.state);
+        if !self.rebuilding {
+            self.history = super::history::History::at(&self.state);
+        }
     }
 
     fn fail(&mut self, error: Error) {
+        // What a lost device broke off is done again.
+        if self.rebuilding && error.kind == Kind::Gpu {
+            return;
+        }
         let was_opening = self.opening.take().is_some();
         let reading = self.set.as_ref().is_some_and(|set| set.reading == Reading::Going);
         if self.set.is_none() {
@@ -151,8 +177,12 @@ impl App {
         let Some(set) = self.set.as_mut().filter(|set| set.reading == Reading::Going) else { return };
         set.reading = reading;
         set.batch_came();
+        let was_rebuilding = std::mem::take(&mut self.rebuilding);
         set.fit = if self.state.disc.is_none() { Fit::Wanted } else { Fit::Check };
         (self.stale.image, self.stale.pattern) = (true, true);
+        if was_rebuilding && reading == Reading::Done {
+            self.messages.insert(0, Message { error: notices::gpu_was_reset(), level: Level::Note });
+        }
         if reading == Reading::Stopped {
             self.messages.insert(0, Message { error: notices::stopped(set), level: Level::Note });
         }
@@ -162,6 +192,7 @@ impl App {
         let Some(set) = &mut self.set else { return };
         let answer = match answer {
             Ok(answer) => answer,
+            Err(_) if self.rebuilding => return set.forget(lane),
             Err(error) => {
                 set.refuse(lane);
                 self.messages.insert(0, Message { error, level: Level::Fault });
@@ -181,10 +212,13 @@ impl App {
                     self.find_rotation();
                 }
             }
+            Some(Want::Squares { .. }) => self.refresh(&Product::SPREAD),
+            Some(Want::SquarePattern { .. }) => self.stale.pattern |= self.state.pattern.is_spread(),
+            Some(Want::MaxPattern { .. }) => self.stale.pattern |= self.state.pattern == PatternOf::Max,
             Some(Want::Phase { .. }) => self.refresh(&[Product::Phase]),
             Some(Want::Pattern { .. }) => self.stale.pattern |= self.state.pattern == PatternOf::Cursor,
             Some(Want::Region { .. }) => self.stale.pattern |= self.state.pattern != PatternOf::Cursor,
-            Some(Want::Spectrum(_)) => {}
+            Some(Want::Spectrum(..)) => {}
             Some(Want::Patterns(_)) => {
                 self.stale.pattern |= self.state.pattern != PatternOf::Cursor;
                 self.fit_disc();
@@ -222,6 +256,9 @@ impl App {
         let Some((_, patterns)) = set.patterns.as_ref() else { return };
         let reading = set.reading == Reading::Going;
         if patterns.frames == 0 && reading {
+            return;
+        }
+        if !matches!(set.fit, Fit::Wanted | Fit::Check) {
             return;
         }
         let found = found_disc(patterns, set);
@@ -273,7 +310,7 @@ impl App {
                 effects.push(Effect::Ask { set_id: set.id, lane, ask });
             }
         };
-        if set.fit == Fit::Waiting && set.reading == Reading::Going {
+        if set.is_lost || set.fit == Fit::Waiting && set.reading == Reading::Going {
             return;
         }
         let is_going = set.reading == Reading::Going;
@@ -285,7 +322,12 @@ impl App {
             ask(set, Lane::Image, want);
         }
         let pattern = set.want_pattern(state);
-        let has_patterns = matches!(&pattern, Want::Patterns(_)) && set.patterns.is_some();
+        let has_patterns = match &pattern {
+            Want::Patterns(_) => set.patterns.is_some(),
+            Want::SquarePattern { .. } => set.square_pattern.is_some(),
+            Want::MaxPattern { .. } => set.max_pattern.is_some(),
+            _ => false,
+        };
         if !has_patterns || !rests(self.pattern_came_ms, PATTERNS_REST_MS) {
             ask(set, Lane::Pattern, pattern);
         }

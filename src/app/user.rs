@@ -7,13 +7,15 @@ use super::{
     event::{Button, Effect, End, Entry, Event},
     notices,
     open_set::{Fit, OpenSet},
-    state::{Analysis, ComSource, Family, Line, Look, Overlays, Product, ScanTool, Smoothing, Turn, ViewState, Zoom},
+    state::{
+        Analysis, ComSource, Family, FftOf, Line, Look, Overlays, Product, ScanTool, Smoothing, Turn, ViewState, Zoom,
+    },
     words,
 };
 use crate::{
     acquisition::Change,
     display::{Axis, Limits, Scale},
-    products::{DetectorShape, Disc, Edges},
+    products::{DetectorShape, Disc, Edges, ScanOrder},
 };
 
 /// What is held by the pointer, and the view as it was before: `Esc` puts it back.
@@ -138,6 +140,10 @@ impl App {
                 Product::Divergence => Product::Curl,
                 _ => Product::Phase,
             }),
+            Command::NextSpread => self.choose(match self.state.product {
+                Product::Std => Product::Variance,
+                _ => Product::Std,
+            }),
             Command::FindRotation => self.find_rotation(),
             Command::Transpose(transposed) => self.transpose(transposed),
             Command::Source(place) => self.set_source(ComSource::ALL[place as usize % ComSource::ALL.len()]),
@@ -204,6 +210,8 @@ impl App {
             Command::Channel(channel) => self.choose_channel(channel, effects),
             Command::Axes(place) => self.choose_axes(place, effects),
             Command::Flip(flip) => self.flip(flip, effects),
+            Command::Snake(snake) => self.set_order(ScanOrder { snake, ..self.state.order }, effects),
+            Command::FftOf(place) => self.state.fft_of = FftOf::ALL[place as usize % FftOf::ALL.len()],
             Command::ExcludeHot(is_excluded) => self.exclude_hot(is_excluded, effects),
             Command::Fit => self.fit(self.selected),
             Command::FitPanel(panel) => self.fit(panel),
@@ -262,6 +270,12 @@ impl App {
             | Command::ExportAs(_)
             | Command::ExportAgain
             | Command::CopyPicture
+            | Command::SaveReel
+            | Command::CancelReel
+            | Command::Recent(_)
+            | Command::ForgetRecent
+            | Command::Address
+            | Command::OpenAddress
             | Command::SaveSession
             | Command::OpenSession
             | Command::Python
@@ -320,9 +334,13 @@ impl App {
 
     fn set_custom(&mut self, shape: DetectorShape, inverted: bool) {
         let Some(set) = &self.set else { return };
-        self.stale.image |= self.state.product != Product::Custom;
         self.state.custom = Some(detector::held_to(shape, set.detector()));
-        (self.state.product, self.state.inverted) = (Product::Custom, inverted);
+        self.state.inverted = inverted;
+        // A spread has a detector of its own, which is this one.
+        if !self.state.product.is_spread() {
+            self.stale.image |= self.state.product != Product::Custom;
+            self.state.product = Product::Custom;
+        }
     }
 
     fn nudge(&mut self, rows: f64, cols: f64) {
@@ -622,6 +640,9 @@ impl App {
             Entry::CentreX => entry::position_px(text).map(|col| self.centre_on(None, Some(col))),
             Entry::CentreY => entry::position_px(text).map(|row| self.centre_on(Some(row), None)),
             Entry::ScanShape => entry::scan(text).map(|scan| self.set_scan(scan, effects)),
+            Entry::ScanOffset => {
+                entry::whole(text).map(|offset| self.set_order(ScanOrder { offset, ..self.state.order }, effects))
+            }
             Entry::RegionX
             | Entry::RegionY
             | Entry::RegionWidth
@@ -701,15 +722,27 @@ impl App {
         let Some(set) = &mut self.set else { return };
         let at = set.frame_at(set.cursor(&self.state));
         words::enter_scan(set, scan);
+        set.shape_changed();
         self.state.scan = Some([scan.rows, scan.cols]);
         // The cursor stays on its pattern.
-        self.state.cursor = Some([(at / scan.cols).min(scan.rows - 1), at % scan.cols]);
+        self.state.cursor = set.order().position(scan, at).or(Some([scan.rows - 1, scan.cols - 1]));
         self.state.image_view = Zoom::default();
         (self.state.region, self.state.line) = (None, None);
         self.stale.image = true;
         self.stale.thumbs.extend(Product::ALL);
         self.messages.retain(|message| !notices::is_about_scan(&message.error));
         effects.push(Effect::ScanShape(scan));
+    }
+
+    /// Patterns lie on the scan so from now on; the cursor stays on its pattern.
+    fn set_order(&mut self, order: ScanOrder, effects: &mut Vec<Effect>) {
+        let Some(set) = &mut self.set else { return };
+        let at = set.frame_at(set.cursor(&self.state));
+        self.state.order = order;
+        set.set_order(order);
+        self.state.cursor = order.position(set.shape(), at).or(self.state.cursor);
+        self.stale.pattern = true;
+        effects.push(Effect::Order(order));
     }
 
     pub(super) fn set_state(&mut self, state: ViewState, effects: &mut Vec<Effect>) {
@@ -729,6 +762,9 @@ impl App {
                     }
                     effects.push(Effect::ScanShape(set.shape()));
                 }
+                // Also where only the scan has another shape.
+                set.set_order(self.state.order);
+                effects.push(Effect::Order(self.state.order));
                 if set.flip() != flip {
                     set.set_flip(flip);
                     effects.push(Effect::Flip(flip));

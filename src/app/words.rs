@@ -71,6 +71,9 @@ impl App {
         match (product, self.detector_shape()) {
             (Product::Sum, _) => "every pixel of every pattern".into(),
             (product, _) if product.is_com() => self.deflection_line(),
+            (product, None) if product.is_spread() => "of all pixels of every pattern".into(),
+            (product, Some((shape, false))) if product.is_spread() => format!("within {}", self.extent(&shape)),
+            (product, Some((shape, true))) if product.is_spread() => format!("outside {}", self.extent(&shape)),
             (_, None) => "the disc is found with the first patterns".into(),
             (_, Some((shape, false))) => format!("sum, {}", self.extent(&shape)),
             (_, Some((shape, true))) => format!("sum outside {}", self.extent(&shape)),
@@ -107,12 +110,17 @@ impl App {
     pub fn pattern_line(&self) -> String {
         let Some(set) = &self.set else { return String::new() };
         let patterns = if self.state.region.is_some() { &set.region } else { &set.patterns };
+        let patterns = match self.state.pattern {
+            PatternOf::Max => set.max_pattern.as_ref().map(|(_, patterns)| patterns.frames),
+            of if of.is_spread() => set.square_pattern.as_ref().map(|(_, patterns)| patterns.total.frames),
+            _ => patterns.as_ref().map(|(_, patterns)| patterns.frames),
+        };
         let of = match (self.state.pattern, patterns) {
             (PatternOf::Cursor, _) => {
                 let [row, col] = set.cursor(&self.state);
                 format!("{col}, {row}")
             }
-            (_, Some((_, patterns))) => format!("of {} patterns", count(patterns.frames.into())),
+            (_, Some(patterns)) => format!("of {} patterns", count(patterns.into())),
             (_, None) => String::new(),
         };
         // Never without a word.
@@ -125,6 +133,11 @@ impl App {
     /// On a plate over a panel, where its picture needs a word.
     pub fn plate(&self, panel: Panel) -> Option<String> {
         let set = self.set.as_ref()?;
+        if self.rebuilding {
+            let (read, total) = (set.progress.bytes_read, set.progress.bytes_total.max(1));
+            let percent = if set.reading == Reading::Going { read * 100 / total } else { 0 };
+            return Some(format!("the GPU was reset: rebuilding, {percent}\u{202f}%"));
+        }
         match panel {
             Panel::Pattern if self.state.pattern == PatternOf::Cursor => {
                 let (_, frame, pattern) = set.pattern.as_ref()?;
@@ -171,14 +184,14 @@ impl App {
     }
 
     fn scan_value(&self, set: &OpenSet, at: [u32; 2]) -> String {
-        let frame = set.frame_at(at);
+        let frame = set.place_of(at);
         match set.states().get(frame as usize) {
             Some(FrameState::Valid) => {}
             Some(FrameState::Unread) => return "not read yet".into(),
             _ => return "no data".into(),
         }
         let product = self.state.product;
-        if product.is_com() {
+        if product.is_com() || product.is_spread() {
             let shown = self.image.as_ref().and_then(|shown| Some((&shown.field, shown.field.at(at[0], at[1])?)));
             return match shown {
                 Some((_, (_, Cell::Void))) => "no counts".into(),
@@ -234,7 +247,8 @@ impl App {
         match (cell, self.state.pattern) {
             (Cell::Unread, _) => "not read yet".into(),
             (Cell::Gap | Cell::Void, _) => "no data".into(),
-            (_, PatternOf::Mean) => format!("{} counts", value(number)),
+            (_, PatternOf::Mean | PatternOf::Std) => format!("{} counts", value(number)),
+            (_, PatternOf::Variance) => format!("{} counts²", value(number)),
             _ => counts_text(number as i64 as u64, true),
         }
     }
@@ -356,11 +370,11 @@ impl App {
             Row::new("Stored", format!("{}, {}", acquisition.dtype.name(), filter_words(&acquisition.storage))),
             patterns_row(set),
         ];
-        let surplus = set.scan.surplus(acquisition.frames);
-        if surplus > 0 {
-            rows.push(Row::new("Beyond the scan", count(surplus.unsigned_abs())).tone(Tone::Warning));
-        } else if surplus < 0 {
-            rows.push(Row::new("Without a pattern", count(surplus.unsigned_abs())).tone(Tone::Warning));
+        let [empty, beyond] = set.unmatched();
+        for (name, number) in [("Beyond the scan", beyond), ("Without a pattern", empty)] {
+            if number > 0 {
+                rows.push(Row::new(name, count(number)).tone(Tone::Warning));
+            }
         }
         rows.push(Row::new("Masked", format!("{} px", count(masked.into()))).remark(format!("of {}", count(pixels))));
         rows
@@ -381,7 +395,9 @@ impl App {
 
     /// Why the scan shape is believed.
     pub fn scan_why(&self) -> String {
-        self.set.as_ref().map(|set| scan_from_words(set.scan.from).to_owned()).unwrap_or_default()
+        let Some(set) = &self.set else { return String::new() };
+        let (from, order) = (scan_from_words(set.scan.from), set.order().words());
+        if order.is_empty() { from.to_owned() } else { format!("{from}; {order}") }
     }
 
     /// Scales with where they come from, for the information panel.

@@ -6,11 +6,12 @@ use std::{cell::RefCell, future::Future, pin::Pin, rc::Rc};
 use super::{
     census, hash_frames, max_pattern, moments, pattern, pixels_to_planes,
     planes::{Batch, FramePlanes, mask_pixels, mask_words},
-    sum_pattern, virtual_image,
+    square_pattern, squares, sum_pattern, virtual_image,
 };
 use crate::{
     engine::{
-        Census, FrameFault, FrameState, Frames, Moments, Pattern, PatternSum, PixelSet, Product, ScanSums,
+        Census, FrameFault, FrameState, Frames, Moments, Pattern, PatternMax, PatternSquares, PatternSum, PixelSet,
+        Product, ScanSquares, ScanSums,
         frames::{FrameTable, check_layout},
     },
     error::Result,
@@ -101,6 +102,18 @@ impl Engine {
         moments
     }
 
+    /// Sums and sums of squares over `pixels`, one each per frame.
+    pub async fn squares(&self, pixels: &PixelSet) -> ScanSquares {
+        let valid = self.frames.borrow().valid();
+        let mut found = ScanSquares { sum: vec![0; valid.len()], square: vec![0; valid.len()], valid };
+        self.walk(&self.select(&Frames::All), 2 * pixels.detector.pixels(), |frame, planes| {
+            let at = frame as usize;
+            (found.sum[at], found.square[at]) = squares::sums(&planes, pixels);
+        })
+        .await;
+        found
+    }
+
     /// One pattern, as stored.
     pub async fn pattern(&self, frame: u32) -> Pattern {
         let (state, place) = (self.frames.borrow().state(frame), self.frames.borrow().place(frame));
@@ -112,15 +125,36 @@ impl Engine {
     /// Sum and maximum of every pixel over the valid frames of `frames`.
     pub async fn sum_pattern(&self, frames: &Frames) -> PatternSum {
         let pixels = self.layout.detector.pixels();
-        let (sum, max) = (vec![0; pixels as usize], vec![max_pattern::least(self.layout.dtype); pixels as usize]);
-        let mut total = PatternSum { sum, max, frames: 0 };
-        self.walk(&self.select(frames), 2 * pixels, |_, planes| {
+        let mut total = PatternSum { sum: vec![0; pixels as usize], frames: 0 };
+        self.walk(&self.select(frames), pixels, |_, planes| {
             sum_pattern::add(&mut total.sum, &planes);
-            max_pattern::raise(&mut total.max, &planes);
             total.frames += 1;
         })
         .await;
         total
+    }
+
+    /// Maximum of every pixel over the valid frames of `frames`.
+    pub async fn max_pattern(&self, frames: &Frames) -> PatternMax {
+        let pixels = self.layout.detector.pixels();
+        let mut most = PatternMax { max: vec![max_pattern::least(self.layout.dtype); pixels as usize], frames: 0 };
+        self.walk(&self.select(frames), pixels, |_, planes| {
+            max_pattern::raise(&mut most.max, &planes);
+            most.frames += 1;
+        })
+        .await;
+        most
+    }
+
+    /// Sum and sum of squares of every pixel over the valid frames of `frames`.
+    pub async fn square_pattern(&self, frames: &Frames) -> PatternSquares {
+        let total = self.sum_pattern(frames).await;
+        let mut square = vec![0; total.sum.len()];
+        self.walk(&self.select(frames), self.layout.detector.pixels(), |_, planes| {
+            square_pattern::add(&mut square, &planes);
+        })
+        .await;
+        PatternSquares { total, square }
     }
 
     /// Sentinels of all decoded frames; `good` are the pixels outside the mask.
@@ -238,7 +272,7 @@ mod tests {
         let (engine, breaths) = engine(400);
         let before = breaths.replace(0);
         let total = pollster::block_on(engine.sum_pattern(&Frames::All));
-        assert_eq!((total.frames, total.sum[77], total.max[77]), (400, (0..400).map(|f| f % 256).sum(), 255));
+        assert_eq!((total.frames, total.sum[77]), (400, (0..400).map(|f| f % 256).sum()));
         assert_eq!((before, breaths.get()), (1, 400 * (2 * 4096 + 9) / SLICE_WORDS));
     }
 

@@ -7,7 +7,6 @@ pub mod block_pixels;
 pub mod block_records;
 pub mod census;
 pub mod compare_words;
-pub mod copy_words;
 pub mod decode;
 pub mod engine;
 pub mod frame_coop;
@@ -23,6 +22,8 @@ pub mod pixels_to_planes;
 pub mod planes;
 pub mod seal_slots;
 pub mod shift_table;
+pub mod square_pattern;
+pub mod squares;
 pub mod sum_pattern;
 pub mod virtual_image;
 

@@ -4,7 +4,10 @@
 use crate::gpu;
 use crate::{
     cpu,
-    engine::{Census, FrameFault, FrameState, Frames, Moments, Pattern, PatternSum, PixelSet, Product, ScanSums},
+    engine::{
+        Census, FrameFault, FrameState, Frames, Moments, Pattern, PatternMax, PatternSquares, PatternSum, PixelSet,
+        Product, ScanSquares, ScanSums,
+    },
     error::Result,
     shape::FrameLayout,
 };
@@ -70,6 +73,14 @@ impl Engine {
         ask!(self.moments(pixels).await?)
     }
 
+    /// Sums and sums of squares over `pixels`, one each per frame.
+    ///
+    /// # Errors
+    /// As [`Engine::virtual_image`].
+    pub async fn squares(&self, pixels: &PixelSet) -> Result<ScanSquares> {
+        ask!(self.squares(pixels).await?)
+    }
+
     /// One pattern, as stored.
     ///
     /// # Errors
@@ -84,6 +95,22 @@ impl Engine {
     /// As [`Engine::virtual_image`].
     pub async fn sum_pattern(&self, frames: &Frames) -> Result<PatternSum> {
         ask!(self.sum_pattern(frames).await?)
+    }
+
+    /// Sum, maximum and sum of squares of every pixel over the valid frames of `frames`.
+    ///
+    /// # Errors
+    /// As [`Engine::virtual_image`].
+    pub async fn max_pattern(&self, frames: &Frames) -> Result<PatternMax> {
+        ask!(self.max_pattern(frames).await?)
+    }
+
+    /// See [`gpu::Engine::square_pattern`].
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn square_pattern(&self, frames: &Frames) -> Result<PatternSquares> {
+        ask!(self.square_pattern(frames).await?)
     }
 
     /// Sentinels of all decoded frames; `good` are the pixels outside the mask.

@@ -2,6 +2,7 @@
 //! picture again. Pure: bytes in memory; `view` hands them to the browser.
 
 pub mod csv;
+pub mod gif;
 pub mod npy;
 pub mod png;
 pub mod python;

@@ -7,7 +7,7 @@ use crate::{
     acquisition::Acquisition,
     app::state::{About, Com, ComSource, Product},
     engine::PixelSet,
-    products::{DetectorShape, Edges, Flip},
+    products::{DetectorShape, Edges, Flip, ScanOrder},
     shape::{Detector, Scan},
 };
 
@@ -20,6 +20,7 @@ pub struct Recipe<'a> {
     /// Pixels that count nowhere, as stored.
     pub bad: PixelSet,
     pub flip: Flip,
+    pub order: ScanOrder,
     pub product: Product,
     /// The detector of a sum as shown, and whether everything outside is meant; `None`: all pixels.
     pub detector: Option<(DetectorShape, bool)>,
@@ -38,7 +39,12 @@ pub fn script(recipe: &Recipe<'_>) -> String {
     let mut text = head(recipe);
     text += &pixels(recipe);
     text += READ;
-    text += &if recipe.product.is_com() { deflection(recipe) } else { SUM.to_owned() };
+    text += &match recipe.product {
+        product if product.is_com() => deflection(recipe),
+        Product::Std => format!("{SPREAD}image = np.sqrt(image)  # counts\n"),
+        Product::Variance => SPREAD.to_owned(),
+        _ => SUM.to_owned(),
+    };
     text + "np.save(\"image.npy\", image)\nprint(image.shape, image.dtype, np.nanmin(image), np.nanmax(image))\n"
 }
 
@@ -68,15 +74,25 @@ fn head(recipe: &Recipe<'_>) -> String {
         text,
         "]\nAXES = \"{order}\"  # of the dataset: r scan row, c scan column, n pattern, k channel, y x detector\n\
          DIMS = ({},)\nCHANNEL = {}\nSCAN = ({rows}, {cols})\nDETECTOR = ({}, {})\nFRAMES = {}\n\
-         VALID = [{}]  # patterns with data, ends excluded\nSUM = np.{kind}\n\n",
+         VALID = [{}]  # patterns with data, ends excluded\nSUM = np.{kind}\n{}\n",
         dims.join(", "),
         set.channel,
         set.detector.rows,
         set.detector.cols,
         set.frames,
         runs.join(", "),
+        order_of(recipe.order),
     );
     text
+}
+
+/// How patterns lie on the scan.
+fn order_of(order: ScanOrder) -> String {
+    let snake = if order.snake { "True" } else { "False" };
+    format!(
+        "OFFSET, SNAKE = {}, {snake}  # patterns before the first position; every other line backwards\n",
+        order.offset
+    )
 }
 
 /// Pixels that count, as stored.
@@ -146,9 +162,13 @@ def sums(mask):
 
 def on_scan(values, nothing):
     full = np.full(SCAN[0] * SCAN[1], nothing, values.dtype)
-    count = min(len(full), FRAMES)
-    full[:count] = values[:count]
-    return full.reshape(SCAN)
+    frame = np.arange(len(full)) + OFFSET
+    there = (frame >= 0) & (frame < FRAMES)
+    full[there] = values[frame[there]]
+    full = full.reshape(SCAN)
+    if SNAKE:
+        full[1::2] = full[1::2, ::-1].copy()
+    return full
 
 
 valid = np.zeros(FRAMES, bool)
@@ -159,6 +179,18 @@ valid = on_scan(valid, False)  # positions with data
 "#;
 
 const SUM: &str = "image = on_scan(sums(mask), 0)\n";
+
+const SPREAD: &str = r#"n = int(mask.sum())
+total, square = np.zeros(FRAMES, object), np.zeros(FRAMES, object)  # whole numbers of any size
+for at, block in blocks():
+    counts = block[:, mask].astype(np.int64)
+    low, high = abs(counts) & 0xFFFF, abs(counts) >> 16
+    total[at : at + len(block)] = [int(v) for v in counts.sum(axis=1)]
+    parts = zip((low * low).sum(axis=1), (low * high).sum(axis=1), (high * high).sum(axis=1))
+    square[at : at + len(block)] = [int(a) + (int(b) << 17) + (int(c) << 32) for a, b, c in parts]
+variance = np.array([float(n * q - s * s) for s, q in zip(total, square)]) / max(n * n, 1)
+image = on_scan(variance if n else variance * np.nan, np.nan)  # counts squared
+"#;
 
 const MOMENTS: &str = r#"total, at_row, at_col = (np.zeros(FRAMES, SUM) for _ in range(3))
 rows, cols = np.indices(DETECTOR)
@@ -227,7 +259,7 @@ fn deflection(recipe: &Recipe<'_>) -> String {
         ComSource::Segments(_) => SEGMENTS.to_owned(),
     };
     text += &match com.about {
-        About::Scan => "y, x = y - np.nanmean(y), x - np.nanmean(x)\n".to_owned(),
+        About::Scan => "y, x = y - np.nanmean(on_scan(y, np.nan)), x - np.nanmean(on_scan(x, np.nan))\n".to_owned(),
         _ => format!("y, x = y - {:?}, x - {:?}\n", recipe.about[0], recipe.about[1]),
     };
     if com.orientation.transposed {

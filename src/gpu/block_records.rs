@@ -3,6 +3,7 @@
 use super::{
     Binding, Buffer, Context, Pass, PassSpec,
     decode::{Batch, Framing},
+    planes::Store,
 };
 
 pub const SPEC: PassSpec = PassSpec {
@@ -51,8 +52,8 @@ impl BlockRecords {
     }
 
     /// Decodes the blocks that `framing` knows, by `groups` workgroups with a lane for each invocation in `lanes`, to
-    /// records in `words`; notes the fault of a frame's lowest bad block. Adds up the words of the records, which must
-    /// be zero before, also of those for which there is no room; these have no place in `table`.
+    /// records in `store`, behind the words that `totals` counts; notes the fault of a frame's lowest bad block. Counts
+    /// the words of the records, also of those for which there is no room; these have no place in the table.
     #[expect(clippy::too_many_arguments, reason = "the buffers of one batch")]
     pub fn record(
         &self,
@@ -62,11 +63,12 @@ impl BlockRecords {
         compressed: &wgpu::Buffer,
         framing: &Framing,
         lanes: &Buffer,
-        table: &Buffer,
-        words: &Buffer,
+        totals: &Buffer,
+        store: &Store,
     ) {
+        let Store { table, words, .. } = store;
         let buffers: [&wgpu::Buffer; 8] =
-            [&framing.batch, compressed, &framing.lz4_blocks, lanes, &framing.faults, &framing.totals, table, words];
+            [&framing.batch, compressed, &framing.lz4_blocks, lanes, &framing.faults, totals, table, words];
         self.pass.dispatch(pass, &self.pass.bind(context, &buffers), groups);
     }
 }

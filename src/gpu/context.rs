@@ -2,7 +2,8 @@
 
 use std::{
     pin::Pin,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::{Poll, Waker},
 };
 
 use wgpu::{Backends, DeviceType, ErrorFilter, Features, Limits};
@@ -220,6 +221,24 @@ impl Context {
         &self.ledger
     }
 
+    /// Fails when there were more than `count` errors since the device was made: for work that no scope watches.
+    ///
+    /// # Errors
+    /// `Gpu` with the first one after those.
+    pub fn trouble_since(&self, count: usize) -> Result<()> {
+        match self.trouble.all().into_iter().nth(count) {
+            Some(message) => {
+                Err(Error::new(Kind::Gpu, "gpu_internal", "The graphics driver refused some work").found(message))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Waits until the device is lost; gives the browser's words.
+    pub async fn lost(&self) -> String {
+        std::future::poll_fn(|context| self.trouble.poll_lost(context.waker())).await
+    }
+
     /// All errors since the device was made: from scopes, uncaptured ones, a lost device.
     pub fn errors(&self) -> Vec<String> {
         self.trouble.all()
@@ -300,9 +319,16 @@ fn gpu_error(error: &wgpu::Error) -> Error {
     }
 }
 
-/// Every error the device reported, in order.
+/// Every error the device reported, in order; and whether it is lost.
 #[derive(Clone, Default)]
-struct Trouble(Arc<Mutex<Vec<String>>>);
+struct Trouble(Arc<Mutex<Reported>>);
+
+#[derive(Default)]
+struct Reported {
+    messages: Vec<String>,
+    lost: Option<String>,
+    waiting: Option<Waker>,
+}
 
 impl Trouble {
     fn listen(&self, device: &wgpu::Device) {
@@ -310,17 +336,45 @@ impl Trouble {
         device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| uncaptured.note(format!("uncaptured: {error}"))));
         let lost = self.clone();
         device.set_device_lost_callback(move |reason, message| {
+            // A device that is given up goes without a word.
             if reason != wgpu::DeviceLostReason::Destroyed {
                 lost.note(format!("device lost: {message}"));
             }
+            lost.lose(message);
         });
     }
 
+    fn reported(&self) -> MutexGuard<'_, Reported> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn note(&self, message: String) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(message);
+        self.reported().messages.push(message);
     }
 
     fn all(&self) -> Vec<String> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.reported().messages.clone()
+    }
+
+    fn lose(&self, message: String) {
+        let waiting = {
+            let mut reported = self.reported();
+            reported.lost = Some(message);
+            reported.waiting.take()
+        };
+        if let Some(waiting) = waiting {
+            waiting.wake();
+        }
+    }
+
+    fn poll_lost(&self, waker: &Waker) -> Poll<String> {
+        let mut reported = self.reported();
+        match &reported.lost {
+            Some(message) => Poll::Ready(message.clone()),
+            None => {
+                reported.waiting = Some(waker.clone());
+                Poll::Pending
+            }
+        }
     }
 }

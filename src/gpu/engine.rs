@@ -8,6 +8,7 @@ use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
 use super::{
     census::SentinelCensus,
     context::Context,
+    decode::Decoded,
     desk::Desks,
     hash_frames::HashFrames,
     max_pattern::MaxPattern,
@@ -17,6 +18,8 @@ use super::{
     pattern::SinglePattern,
     planes::{Batch, FrameShape, Request, detector_words, pixel_places},
     resident::Resident,
+    square_pattern::SquarePattern,
+    squares::{self, Squares},
     sum_pattern::SumPattern,
     virtual_image::VirtualImage,
 };
@@ -26,7 +29,8 @@ use crate::{
         planes::{mask_pixels, mask_words},
     },
     engine::{
-        Census, FrameFault, FrameState, Frames, Moments, Pattern, PatternSum, PixelSet, Product, ScanSums,
+        Census, FrameFault, FrameState, Frames, Moments, Pattern, PatternMax, PatternSquares, PatternSum, PixelSet,
+        Product, ScanSquares, ScanSums,
         frames::{FrameTable, check_layout},
     },
     error::Result,
@@ -52,6 +56,8 @@ struct Passes {
     pattern: SinglePattern,
     sum_pattern: SumPattern,
     max_pattern: MaxPattern,
+    squares: Squares,
+    square_pattern: SquarePattern,
     census: SentinelCensus,
     hash_frames: HashFrames,
 }
@@ -100,14 +106,13 @@ impl Engine {
         self.layout
     }
 
-    /// Keeps a batch.
+    /// Keeps frames that were decoded; their numbers and status as in [`Batch`].
     ///
     /// # Errors
-    /// As [`FrameTable::add`].
-    pub fn add(&self, batch: Batch) -> Result<()> {
-        self.frames.borrow_mut().add(&batch.frames, &batch.status)?;
-        self.resident.add(batch);
-        Ok(())
+    /// As [`FrameTable::add`] and [`Resident::add`].
+    pub fn add(&self, decoded: &Decoded, frames: &[u32], status: &[u32]) -> Result<()> {
+        self.frames.borrow_mut().add(frames, status)?;
+        self.resident.add(decoded, frames, status)
     }
 
     /// Packs and keeps frames of little-endian pixels, one after another in `bytes`; status as in [`Batch`].
@@ -115,8 +120,8 @@ impl Engine {
     /// # Errors
     /// As [`FrameTable::add`]; `Gpu` without memory.
     pub async fn add_pixels(&self, frames: &[u32], status: &[u32], bytes: &[u8]) -> Result<()> {
-        let batches = self.packer.pack(&self.context, frames, status, bytes).await?;
-        batches.into_iter().try_for_each(|batch| self.add(batch))
+        let packed = self.packer.pack(&self.context, frames, status, bytes).await?;
+        packed.iter().try_for_each(|(decoded, frames, status)| self.add(decoded, frames, status))
     }
 
     /// Sums over `pixels`, one per frame.
@@ -150,6 +155,27 @@ impl Engine {
         Ok(Moments { sum, sum_row, sum_col, valid })
     }
 
+    /// Sums and sums of squares over `pixels`, one each per frame.
+    ///
+    /// # Errors
+    /// As [`Engine::virtual_image`].
+    pub async fn squares(&self, pixels: &PixelSet) -> Result<ScanSquares> {
+        let valid = self.frames.borrow().valid();
+        let input = detector_words(&self.layout, pixels);
+        let words = self
+            .ask(Product::Squares, squares::WORDS * valid.len(), &input, None, |pass, request| {
+                self.passes.squares.record(&self.context, pass, request);
+            })
+            .await?;
+        let (frames, _) = words.as_chunks::<{ squares::WORDS }>();
+        let of = |(&[low, high, squares @ ..], &valid): (&[u32; squares::WORDS], &u8)| match valid {
+            0 => (0, 0),
+            _ => (wide(low, high), widest(squares)),
+        };
+        let (sum, square) = frames.iter().zip(&valid).map(of).unzip();
+        Ok(ScanSquares { sum, square, valid })
+    }
+
     /// One pattern, as stored.
     ///
     /// # Errors
@@ -171,25 +197,61 @@ impl Engine {
         Ok(Pattern { pixels: answer.words, state })
     }
 
-    /// Sum and maximum of every pixel over the valid frames of `frames`.
+    /// Sum of every pixel over the valid frames of `frames`.
     ///
     /// # Errors
     /// As [`Engine::virtual_image`].
     pub async fn sum_pattern(&self, frames: &Frames) -> Result<PatternSum> {
         let chosen = self.frames.borrow().select(frames);
+        let (_, places) = pixel_places(&self.layout);
+        let words = self
+            .ask(Product::SumPattern, 2 * places, &chosen, Some(&chosen), |pass, request| {
+                self.passes.sum_pattern.record(&self.context, pass, request, &self.layout);
+            })
+            .await?;
+        Ok(self.total(&words, &chosen))
+    }
+
+    /// Maximum of every pixel over the valid frames of `frames`.
+    ///
+    /// # Errors
+    /// As [`Engine::virtual_image`].
+    pub async fn max_pattern(&self, frames: &Frames) -> Result<PatternMax> {
+        let chosen = self.frames.borrow().select(frames);
         let (pixels, places) = pixel_places(&self.layout);
         let words = self
-            .ask(Product::SumPattern, 3 * places, &chosen, Some(&chosen), |pass, request| {
-                self.passes.sum_pattern.record(&self.context, pass, request, &self.layout);
+            .ask(Product::MaxPattern, places, &chosen, Some(&chosen), |pass, request| {
                 self.passes.max_pattern.record(&self.context, pass, request, &self.layout);
             })
             .await?;
-        let (low, rest) = words.split_at(places);
-        let (high, max) = rest.split_at(places);
         // Signed values were counted from the least one.
         let least = if self.layout.dtype.is_signed() { 1 << (self.layout.dtype.bits() - 1) } else { 0 };
-        let (sum, max) = pixels.map(|at| (wide(low[at], high[at]), max[at].wrapping_sub(least))).unzip();
-        Ok(PatternSum { sum, max, frames: chosen.iter().map(|word| word.count_ones()).sum() })
+        let max = pixels.map(|at| words[at].wrapping_sub(least)).collect();
+        Ok(PatternMax { max, frames: chosen.iter().map(|word| word.count_ones()).sum() })
+    }
+
+    /// Sum and sum of squares of every pixel over the valid frames of `frames`.
+    ///
+    /// # Errors
+    /// As [`Engine::virtual_image`].
+    pub async fn square_pattern(&self, frames: &Frames) -> Result<PatternSquares> {
+        let chosen = self.frames.borrow().select(frames);
+        let (pixels, places) = pixel_places(&self.layout);
+        let words = self
+            .ask(Product::SquarePattern, 5 * places, &chosen, Some(&chosen), |pass, request| {
+                self.passes.sum_pattern.record(&self.context, pass, request, &self.layout);
+                self.passes.square_pattern.record(&self.context, pass, request, &self.layout);
+            })
+            .await?;
+        let square = pixels.map(|at| widest([2, 3, 4].map(|part| words[part * places + at]))).collect();
+        Ok(PatternSquares { total: self.total(&words, &chosen), square })
+    }
+
+    /// The sums at the beginning of an answer.
+    fn total(&self, words: &[u32], chosen: &[u32]) -> PatternSum {
+        let (pixels, places) = pixel_places(&self.layout);
+        let sum = pixels.map(|at| wide(words[at], words[places + at])).collect();
+        PatternSum { sum, frames: chosen.iter().map(|word| word.count_ones()).sum() }
     }
 
     /// Sentinels of all decoded frames; `good` are the pixels outside the mask. With the same `good` as before
@@ -340,6 +402,8 @@ impl Passes {
             pattern: SinglePattern::new(context),
             sum_pattern: SumPattern::new(context),
             max_pattern: MaxPattern::new(context),
+            squares: Squares::new(context),
+            square_pattern: SquarePattern::new(context),
             census: SentinelCensus::new(context),
             hash_frames: HashFrames::new(context),
         }
@@ -350,6 +414,10 @@ impl Passes {
 fn sums(words: &[u32], valid: &[u8], parts: usize, part: usize) -> Vec<u64> {
     let frames = words.chunks_exact(2 * parts).zip(valid);
     frames.map(|(sums, &valid)| u64::from(valid) * wide(sums[2 * part], sums[2 * part + 1])).collect()
+}
+
+fn widest([low, middle, high]: [u32; 3]) -> u128 {
+    u128::from(wide(middle, high)) << 32 | u128::from(low)
 }
 
 fn wide(low: u32, high: u32) -> u64 {

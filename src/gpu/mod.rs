@@ -7,7 +7,6 @@ pub mod block_records;
 pub mod census;
 pub mod compare_words;
 mod context;
-pub mod copy_words;
 pub mod decode;
 mod desk;
 pub mod engine;
@@ -30,6 +29,8 @@ mod readback;
 mod resident;
 pub mod seal_slots;
 pub mod shift_table;
+pub mod square_pattern;
+pub mod squares;
 #[cfg(target_arch = "wasm32")]
 mod staging;
 mod stopwatch;
@@ -53,7 +54,6 @@ pub const PASSES: &[PassSpec] = &[
     block_pixels::SPEC,
     frame_coop::SPEC,
     seal_slots::SPEC,
-    copy_words::SPEC,
     lz4::SPEC,
     measure_blocks::SPEC,
     pack_blocks::SPEC,
@@ -62,6 +62,8 @@ pub const PASSES: &[PassSpec] = &[
     pattern::SPEC,
     sum_pattern::SPEC,
     max_pattern::SPEC,
+    squares::SPEC,
+    square_pattern::SPEC,
     census::SPEC,
     hash_frames::SPEC,
     pixels_to_planes::SPEC,

@@ -2,7 +2,11 @@
 
 use std::{cell::RefCell, rc::Rc};
 
-use super::{context::Context, decode::PixelDecoder, memory::Buffer, planes::Batch};
+use super::{
+    context::Context,
+    decode::{Decoded, PixelDecoder},
+    memory::Buffer,
+};
 use crate::{error::Result, shape::FrameLayout};
 
 /// Packs frames of one layout. Its passes are made when the first pixels come.
@@ -12,6 +16,9 @@ pub struct Packer {
     decoder: RefCell<Option<Rc<PixelDecoder>>>,
 }
 
+/// Frames that were packed together, their numbers and their status.
+pub type Packed = (Decoded, Vec<u32>, Vec<u32>);
+
 /// Pixels that are packed at once, unless a single frame has more.
 const BATCH_BYTES: usize = 8 << 20;
 
@@ -20,11 +27,11 @@ impl Packer {
         Self { layout, decoder: RefCell::default() }
     }
 
-    /// Frames of little-endian pixels, one after another in `bytes`; status as in [`Batch`].
+    /// Frames of little-endian pixels, one after another in `bytes`; status as in [`super::planes::Batch`].
     ///
     /// # Errors
     /// `Gpu` without memory.
-    pub async fn pack(&self, context: &Context, frames: &[u32], status: &[u32], bytes: &[u8]) -> Result<Vec<Batch>> {
+    pub async fn pack(&self, context: &Context, frames: &[u32], status: &[u32], bytes: &[u8]) -> Result<Vec<Packed>> {
         let decoder = self.decoder(context).await?;
         let batch_frames = decoder.batch_frames() as usize;
         let bytes = bytes.chunks(batch_frames * self.frame_bytes());
@@ -32,7 +39,7 @@ impl Packer {
         for ((frames, status), bytes) in frames.chunks(batch_frames).zip(status.chunks(batch_frames)).zip(bytes) {
             let pixels = context.guarded("packer.pixels", || upload(context, bytes)).await?;
             let packed = decoder.pack(context, &pixels, frames, status).await?;
-            batches.push(Batch::new(packed.words, packed.table, packed.slots, frames.to_vec(), status.to_vec()));
+            batches.push((packed, frames.to_vec(), status.to_vec()));
         }
         Ok(batches)
     }

@@ -123,9 +123,16 @@ impl Pass {
 
     /// Binds whole buffers to bindings 0, 1, 2 ...
     pub fn bind(&self, context: &Context, buffers: &[&wgpu::Buffer]) -> wgpu::BindGroup {
-        let entries = buffers.iter().zip(0..);
-        let entries =
-            entries.map(|(buffer, binding)| wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() });
+        let parts: Vec<_> = buffers.iter().map(|buffer| buffer.as_entire_buffer_binding()).collect();
+        self.bind_parts(context, &parts)
+    }
+
+    /// The same for parts of buffers.
+    pub fn bind_parts(&self, context: &Context, parts: &[wgpu::BufferBinding<'_>]) -> wgpu::BindGroup {
+        let entries = parts.iter().zip(0..).map(|(part, binding)| wgpu::BindGroupEntry {
+            binding,
+            resource: wgpu::BindingResource::Buffer(part.clone()),
+        });
         context.device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: Some(&format!("{}.bindings", self.name)),
             layout: &self.layout,

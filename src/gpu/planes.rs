@@ -1,7 +1,7 @@
 //! The resident frames on the GPU: batches of records (the form is that of [`crate::cpu::planes`]) and the
 //! buffers that every pass over them binds first.
 
-use std::{cell::RefCell, rc::Rc};
+use std::{cell::RefCell, num::NonZeroU64, rc::Rc};
 
 use super::{
     context::Context,
@@ -9,10 +9,7 @@ use super::{
     pass::{Binding, Pass},
 };
 use crate::{
-    cpu::{
-        self,
-        planes::{map_words, mask_words},
-    },
+    cpu::planes::{map_words, mask_words},
     engine::PixelSet,
     error::Result,
     shape::FrameLayout,
@@ -53,15 +50,27 @@ impl FrameShape {
 pub const BINDINGS: &[Binding] =
     &[Binding::Uniform, Binding::Read, Binding::Read, Binding::Read, Binding::Read, Binding::Read, Binding::Write];
 
-/// Frames that were decoded together; every buffer has exactly the size it needs.
+/// The buffers that decoded frames lie in. They may have room for more.
+#[derive(Clone, Debug)]
+pub struct Store {
+    /// Records.
+    pub words: Rc<Buffer>,
+    /// Slot x blocks + block -> first word of its record; 0xFFFFFFFF for a failed frame.
+    pub table: Rc<Buffer>,
+    /// Slot -> frame, status.
+    pub slots: Rc<Buffer>,
+}
+
+/// Frames in the first slots of a store.
 #[derive(Debug)]
 pub struct Batch {
     /// Tells the batches of an engine apart.
     pub id: u64,
-    words: Buffer,
-    table: Buffer,
-    slots: Buffer,
-    /// First slots of the batches that this one was merged from; 0 for a batch as it came.
+    store: Store,
+    /// Words of the records; they lie in front.
+    len_words: u32,
+    blocks: u32,
+    /// First slots of the decodes that these frames came from.
     pub firsts: Vec<u32>,
     /// Slot -> frame index (scan position, row-major).
     pub frames: Vec<u32>,
@@ -70,22 +79,28 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// A batch of records on the GPU; `words` and `table` as in [`cpu::planes::Batch`], `slots` holds frame and
-    /// status of each slot, as `frames` and `status` do here.
-    pub fn new(words: Buffer, table: Buffer, slots: Buffer, frames: Vec<u32>, status: Vec<u32>) -> Self {
-        Self { id: 0, words, table, slots, firsts: vec![0], frames, status }
+    /// The frames of the first decode into `store`, whose records have `len_words` words; the store holds in `slots`
+    /// what `frames` and `status` hold here. A frame has `blocks` blocks.
+    pub fn new(store: Store, len_words: u32, blocks: u32, frames: Vec<u32>, status: Vec<u32>) -> Self {
+        Self { id: 0, store, len_words, blocks, firsts: vec![0], frames, status }
     }
 
-    /// A batch of records packed in main memory.
-    ///
-    /// # Errors
-    /// `Gpu` without memory.
-    pub fn upload(context: &Context, batch: &cpu::planes::Batch) -> Result<Self> {
-        let slots: Vec<u32> = batch.frames.iter().zip(&batch.status).flat_map(|(&f, &status)| [f, status]).collect();
-        let words = context.storage_of("planes.words", &batch.words)?;
-        let table = context.storage_of("planes.table", &batch.table)?;
-        let slots = context.storage_of("planes.slots", &slots)?;
-        Ok(Self::new(words, table, slots, batch.frames.clone(), batch.status.clone()))
+    /// These frames and those of the next decode into the same store; `len_words` are those of all.
+    pub fn extended(&self, len_words: u32, frames: &[u32], status: &[u32]) -> Self {
+        Self {
+            id: 0,
+            store: self.store.clone(),
+            len_words,
+            blocks: self.blocks,
+            firsts: [&self.firsts[..], &[self.slots()]].concat(),
+            frames: [&self.frames, frames].concat(),
+            status: [&self.status, status].concat(),
+        }
+    }
+
+    /// True when `store` is the one of these frames.
+    pub fn lies_in(&self, store: &Store) -> bool {
+        Rc::ptr_eq(&self.store.words, &store.words)
     }
 
     pub fn slots(&self) -> u32 {
@@ -97,18 +112,26 @@ impl Batch {
         self.frames.iter().any(|frame| chosen[*frame as usize / 32] >> (frame % 32) & 1 == 1)
     }
 
+    /// Bytes of the store.
     pub fn len_bytes(&self) -> u64 {
-        self.words.size() + self.table.size() + self.slots.size()
+        self.store.words.size() + self.store.table.size() + self.store.slots.size()
     }
 
     /// Bytes of the records; 0 when every frame failed.
     pub fn record_bytes(&self) -> u64 {
-        // A buffer is never empty.
-        if self.words.size() < QUAD_BYTES { 0 } else { self.words.size() }
+        4 * u64::from(self.len_words)
+    }
+
+    fn table_bytes(&self) -> u64 {
+        4 * u64::from(self.slots()) * u64::from(self.blocks)
+    }
+
+    fn slot_bytes(&self) -> u64 {
+        8 * u64::from(self.slots())
     }
 
     pub fn table(&self) -> &wgpu::Buffer {
-        &self.table
+        &self.store.table
     }
 
     /// A batch for the frames of all `parts`, whose records are still to come.
@@ -119,12 +142,16 @@ impl Batch {
         use wgpu::BufferUsages as Usage;
         let buffer = |label: &str, bytes: &dyn Fn(&Self) -> u64| {
             let bytes = parts.iter().map(|part| bytes(part)).sum();
-            context.buffer(label, bytes, Usage::STORAGE | Usage::COPY_SRC | Usage::COPY_DST)
+            context.buffer(label, bytes, Usage::STORAGE | Usage::COPY_SRC | Usage::COPY_DST).map(Rc::new)
         };
-        let words = buffer("planes.words", &Self::record_bytes)?;
-        let (table, slots) =
-            (buffer("planes.table", &|part| part.table.size())?, buffer("planes.slots", &|part| part.slots.size())?);
-        let mut room = Self::new(words, table, slots, Vec::new(), Vec::new());
+        let store = Store {
+            words: buffer("planes.words", &Self::record_bytes)?,
+            table: buffer("planes.table", &Self::table_bytes)?,
+            slots: buffer("planes.slots", &Self::slot_bytes)?,
+        };
+        let blocks = parts.first().map_or(0, |part| part.blocks);
+        let len_words = parts.iter().map(|part| part.len_words).sum();
+        let mut room = Self::new(store, len_words, blocks, Vec::new(), Vec::new());
         room.firsts.clear();
         for part in parts {
             let before = room.slots();
@@ -140,9 +167,9 @@ impl Batch {
         let (mut words, mut table, mut slots) = (0, 0, 0);
         for part in parts {
             for (from, to, at, bytes) in [
-                (&part.words, &self.words, &mut words, part.record_bytes()),
-                (&part.table, &self.table, &mut table, part.table.size()),
-                (&part.slots, &self.slots, &mut slots, part.slots.size()),
+                (&part.store.words, &self.store.words, &mut words, part.record_bytes()),
+                (&part.store.table, &self.store.table, &mut table, part.table_bytes()),
+                (&part.store.slots, &self.store.slots, &mut slots, part.slot_bytes()),
             ] {
                 encoder.copy_buffer_to_buffer(from, 0, to, *at, bytes);
                 *at += bytes;
@@ -155,7 +182,7 @@ impl Batch {
         let mut next = [0; 2];
         let shift = |part: &Rc<Self>| {
             let [entry, words] = next;
-            next = [entry + (part.table.size() / 4) as u32, words + (part.record_bytes() / 4) as u32];
+            next = [entry + (part.table_bytes() / 4) as u32, words + part.len_words];
             [entry, words]
         };
         parts.iter().map(shift).collect()
@@ -167,8 +194,8 @@ impl Batch {
 pub struct Place {
     pub input: Buffer,
     pub output: Buffer,
-    /// Batches, by id, and their bindings with these two.
-    bindings: RefCell<Vec<(u64, wgpu::BindGroup)>>,
+    /// Records, the batch whose they are, and its bindings with these two.
+    bindings: RefCell<Vec<(Rc<Buffer>, u64, wgpu::BindGroup)>>,
 }
 
 impl Place {
@@ -200,19 +227,30 @@ impl Request<'_> {
             return;
         }
         let mut bindings = self.place.bindings.borrow_mut();
-        let Batch { id, words, table, slots, .. } = self.batch;
-        let known = bindings.iter().position(|(known, _)| known == id);
-        let index = known.unwrap_or_else(|| {
-            let buffers = [self.shape, words, words, table, slots, &self.place.input, &self.place.output];
-            bindings.push((*id, pass.bind(context, &buffers)));
-            bindings.len() - 1
-        });
-        pass.dispatch(encoder, &bindings[index].1, groups);
+        let Batch { id, store: Store { words, table, slots }, .. } = self.batch;
+        let bind = || {
+            let whole = [self.shape, words, words, table, slots, &self.place.input, &self.place.output];
+            let mut parts = whole.map(|buffer| buffer.as_entire_buffer_binding());
+            // Shaders take the slots there are for those that hold a frame.
+            parts[4].size = NonZeroU64::new(self.batch.slot_bytes());
+            pass.bind_parts(context, &parts)
+        };
+        let known = bindings.iter().position(|(known, ..)| Rc::ptr_eq(known, words));
+        let index = match known {
+            Some(index) => {
+                if bindings[index].1 != *id {
+                    bindings[index] = (words.clone(), *id, bind());
+                }
+                index
+            }
+            None => {
+                bindings.push((words.clone(), *id, bind()));
+                bindings.len() - 1
+            }
+        };
+        pass.dispatch(encoder, &bindings[index].2, groups);
     }
 }
-
-/// Bytes of four words.
-const QUAD_BYTES: u64 = 16;
 
 /// Teams of a workgroup in the passes that give 32 lanes to a frame or to a part of it.
 pub const TEAMS: u32 = 2;

@@ -7,8 +7,11 @@ use std::{
     rc::Rc,
 };
 
-use super::{context::Context, planes::Batch, shift_table::ShiftTable};
-use crate::{engine::frames::Place, error::Result};
+use super::{context::Context, decode::Decoded, planes::Batch, shift_table::ShiftTable};
+use crate::{
+    engine::frames::Place,
+    error::{Error, Kind, Result},
+};
 
 #[derive(Debug)]
 pub struct Resident {
@@ -26,9 +29,26 @@ impl Resident {
         Self { batches, shift_table: ShiftTable::new(context), made, is_closed }
     }
 
-    pub fn add(&self, batch: Batch) {
-        let batch = self.named(batch);
-        self.batches.borrow_mut().push(batch);
+    /// Takes in what was decoded next: behind the frames before it, or where it lies.
+    ///
+    /// # Errors
+    /// `Internal` for frames of a shared store that do not follow those before.
+    pub fn add(&self, decoded: &Decoded, frames: &[u32], status: &[u32]) -> Result<()> {
+        let Decoded { store, first_slot, len_words, blocks, .. } = decoded;
+        let mut batches = self.batches.borrow_mut();
+        let before = batches.last().filter(|last| last.lies_in(store) && last.slots() == *first_slot);
+        let batch = match before {
+            Some(before) => before.extended(*len_words, frames, status),
+            None if *first_slot == 0 => {
+                Batch::new(store.clone(), *len_words, *blocks, frames.to_vec(), status.to_vec())
+            }
+            None => return Err(Error::new(Kind::Internal, "frame_order", "Decoded frames came out of order")),
+        };
+        if before.is_some() {
+            batches.pop();
+        }
+        batches.push(self.named(batch));
+        Ok(())
     }
 
     /// All batches, in the order in which their frames came.
@@ -59,7 +79,8 @@ impl Resident {
         None
     }
 
-    /// Merges neighbours: whenever [`MANY`] lie side by side, or all of them once no more will come. Memory is needed
+    /// Merges neighbours: whenever [`MANY`] lie side by side, or all of them once no more will come; before that the
+    /// last one may grow and stays. Memory is needed
     /// for one merged batch besides those that are there; where it is lacking the batches stay as they are, for good. True when
     /// there are other batches now.
     pub async fn merge(&self, context: &Context, is_complete: bool) -> bool {
@@ -70,7 +91,8 @@ impl Resident {
         let least = if is_complete { 2 } else { MANY };
         loop {
             let limit = MERGED_BYTES.min(context.max_binding_bytes()).min(context.ledger().free_bytes());
-            let bytes: Vec<u64> = self.batches.borrow().iter().map(|batch| batch.record_bytes()).collect();
+            let mut bytes: Vec<u64> = self.batches.borrow().iter().map(|batch| batch.record_bytes()).collect();
+            bytes.truncate(bytes.len() - usize::from(!is_complete && !bytes.is_empty()));
             let Some(run) = run_of(&bytes, limit, least) else { break };
             let parts = self.batches.borrow()[run.clone()].to_vec();
             let merged = context.guarded("resident.merge", || self.merged(context, &parts)).await;

@@ -3,6 +3,7 @@
 use super::{
     Binding, Buffer, Context, Pass, PassSpec,
     decode::{Batch, Framing},
+    planes::Store,
 };
 
 pub const SPEC: PassSpec = PassSpec {
@@ -25,19 +26,19 @@ impl SealSlots {
         Self(Pass::new(context, &SPEC))
     }
 
-    /// Writes `slots` and takes the records of failed frames out of `table`; adds up the failed frames, which must be
-    /// zero before.
+    /// Writes the slots of `store` and takes the records of failed frames out of its table; counts the failed frames in
+    /// `totals`.
     pub fn record(
         &self,
         context: &Context,
         pass: &mut wgpu::ComputePass<'_>,
         batch: &Batch,
         framing: &Framing,
-        table: &Buffer,
-        slots: &Buffer,
+        totals: &Buffer,
+        store: &Store,
     ) {
-        let buffers: [&wgpu::Buffer; 6] =
-            [&framing.batch, &framing.chunks, &framing.faults, table, slots, &framing.totals];
+        let Store { table, slots, .. } = store;
+        let buffers: [&wgpu::Buffer; 6] = [&framing.batch, &framing.chunks, &framing.faults, table, slots, totals];
         self.0.dispatch(pass, &self.0.bind(context, &buffers), batch.frames.div_ceil(SPEC.workgroup));
     }
 }

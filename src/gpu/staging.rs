@@ -4,12 +4,17 @@
 //! Measured in Chrome, GB/s: a ring of mapped buffers 9-12, `writeBuffer` 1.4-2.2, a fresh
 //! `mappedAtCreation` buffer per piece 1.5-3.1.
 
-use std::{cell::Cell, rc::Rc};
+use std::{
+    cell::{Cell, RefCell},
+    rc::Rc,
+};
 
 use futures_channel::mpsc;
 use futures_util::{StreamExt, lock::Mutex};
-use js_sys::{ArrayBuffer, Uint8Array};
+use js_sys::{ArrayBuffer, Function, Promise, Reflect, Uint8Array};
 use serde::{Deserialize, Serialize};
+use wasm_bindgen::{JsCast, closure::Closure};
+use wasm_bindgen_futures::JsFuture;
 
 use super::{Buffer, Context, PADDING_BYTES, Verdict};
 use crate::{Error, Kind, Result};
@@ -30,9 +35,23 @@ pub struct Staging {
     bytes: u64,
     mapped: Mutex<mpsc::UnboundedReceiver<Buffer>>,
     remapped: mpsc::UnboundedSender<Buffer>,
+    /// Written, but not yet copied.
+    written: RefCell<Vec<Written>>,
+    /// So many are copied with one submission.
+    together: usize,
     failed: Rc<Cell<bool>>,
     copy_ms: Cell<f64>,
     wait_ms: Cell<f64>,
+    /// Copying since the page had its turn.
+    slice_ms: Cell<f64>,
+}
+
+/// An upload buffer with `len` bytes for byte `dest` of `target`.
+struct Written {
+    buffer: Buffer,
+    target: Rc<Buffer>,
+    dest: u32,
+    len: u32,
 }
 
 impl Staging {
@@ -47,9 +66,12 @@ impl Staging {
             bytes,
             mapped: Mutex::new(mapped),
             remapped,
+            written: RefCell::default(),
+            together: if mode == UploadMode::Ring { (count / 4).max(1) as usize } else { 1 },
             failed: Rc::default(),
             copy_ms: Cell::default(),
             wait_ms: Cell::default(),
+            slice_ms: Cell::default(),
         };
         if mode == UploadMode::Ring {
             let ring = || (0..count.max(1)).map(|_| upload_buffer(context, bytes)).collect::<Result<Vec<_>>>();
@@ -71,20 +93,19 @@ impl Staging {
     }
 
     /// Copies the first `len` bytes of `piece` to byte `dest` (a multiple of 4) of `target`. Up to 3
-    /// bytes after them are overwritten with whatever the piece's buffer holds. Returns when the copy is on its way;
-    /// the verdict tells whether it was taken.
+    /// bytes after them are overwritten with whatever the piece's buffer holds. The copy is on its way after
+    /// [`Staging::flush`]; what the device has against it shows in [`Context::trouble_since`].
     ///
     /// # Errors
-    /// `Internal` for a piece larger than the ring's buffers; `Gpu` when a buffer cannot be mapped or
-    /// the copy is refused.
+    /// `Internal` for a piece larger than the ring's buffers; `Gpu` when a buffer cannot be mapped.
     pub async fn upload(
         &self,
         context: &Context,
         piece: &ArrayBuffer,
         len: u32,
-        target: &wgpu::Buffer,
+        target: &Rc<Buffer>,
         dest: u32,
-    ) -> Result<Verdict> {
+    ) -> Result<()> {
         let padded = len.next_multiple_of(4).min(piece.byte_length());
         if u64::from(padded) > self.bytes || !padded.is_multiple_of(4) {
             return Err(Error::new(Kind::Internal, "piece_size", "A piece does not fit the upload buffers"));
@@ -95,7 +116,7 @@ impl Staging {
         }
         let started = now_ms();
         let buffer = match self.mode {
-            UploadMode::Ring => self.mapped.lock().await.next().await.ok_or_else(lost_ring)?,
+            UploadMode::Ring => self.next_mapped().await?,
             _ => mapped_at_creation(context, self.bytes)?,
         };
         self.wait_ms.set(self.wait_ms.get() + now_ms() - started);
@@ -112,29 +133,54 @@ impl Staging {
         };
         Uint8Array::new(&range).set(&bytes, 0);
         buffer.unmap();
-        let (copied, verdict) = context.submit_watched("staging.upload", |encoder| {
-            encoder.copy_buffer_to_buffer(&buffer, 0, target, u64::from(dest), u64::from(padded));
-            Ok(())
-        });
-        // Encoding a copy cannot fail; what the device has against it is in the verdict.
-        copied?;
-        self.copy_ms.set(self.copy_ms.get() + now_ms() - started);
-        if self.mode == UploadMode::Ring {
-            self.map(buffer);
+        self.copied_for(now_ms() - started);
+        let written = Written { buffer, target: target.clone(), dest, len: padded };
+        self.written.borrow_mut().push(written);
+        if self.written.borrow().len() >= self.together {
+            self.flush(context);
         }
-        Ok(verdict)
+        Ok(())
     }
 
-    fn write(&self, context: &Context, bytes: &Uint8Array, target: &wgpu::Buffer, dest: u32) -> Result<Verdict> {
+    async fn next_mapped(&self) -> Result<Buffer> {
+        // Whoever waits for the next turn holds the others back, too.
+        let mut mapped = self.mapped.lock().await;
+        if self.slice_ms.get() > SLICE_MS {
+            self.slice_ms.set(0.0);
+            next_turn().await;
+        }
+        mapped.next().await.ok_or_else(lost_ring)
+    }
+
+    fn copied_for(&self, ms: f64) {
+        self.copy_ms.set(self.copy_ms.get() + ms);
+        self.slice_ms.set(self.slice_ms.get() + ms);
+    }
+
+    /// Submits the copies of all uploads so far.
+    pub fn flush(&self, context: &Context) {
+        let written = self.written.take();
+        if written.is_empty() {
+            return;
+        }
+        let label = Some("staging.upload");
+        let mut encoder = context.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label });
+        for Written { buffer, target, dest, len } in &written {
+            encoder.copy_buffer_to_buffer(buffer, 0, target, u64::from(*dest), u64::from(*len));
+        }
+        context.queue.submit([encoder.finish()]);
+        if self.mode == UploadMode::Ring {
+            written.into_iter().for_each(|written| self.map(written.buffer));
+        }
+    }
+
+    fn write(&self, context: &Context, bytes: &Uint8Array, target: &wgpu::Buffer, dest: u32) -> Result<()> {
         let started = now_ms();
-        let (written, verdict) = context.watched("staging.write", || {
-            let queue = context.queue.as_webgpu().ok_or_else(lost_ring)?;
-            let target = target.as_webgpu().ok_or_else(lost_ring)?;
-            queue.write_buffer_with_u32_and_u8_array(target, dest, bytes).map_err(|_| lost_ring())
-        });
-        written?;
+        let queue = context.queue.as_webgpu().ok_or_else(lost_ring)?;
+        let target = target.as_webgpu().ok_or_else(lost_ring)?;
+        queue.write_buffer_with_u32_and_u8_array(target, dest, bytes).map_err(|_| lost_ring())?;
         self.copy_ms.set(self.copy_ms.get() + now_ms() - started);
-        Ok(verdict)
+        Ok(())
     }
 
     /// Puts `buffer` back into the ring once it is mapped again; does not wait for that.
@@ -190,4 +236,22 @@ fn lost_ring() -> Error {
 
 fn now_ms() -> f64 {
     web_sys::window().and_then(|window| window.performance()).map_or(0.0, |clock| clock.now())
+}
+
+/// The page gets its turn after so much copying.
+const SLICE_MS: f64 = 5.0;
+
+/// Lets the page do what else there is to do (<https://wicg.github.io/scheduling-apis/#dom-scheduler-posttask>); timers
+/// would wait 4 ms each time.
+async fn next_turn() {
+    let scheduler = Reflect::get(&js_sys::global(), &"scheduler".into()).unwrap_or_default();
+    let post = Reflect::get(&scheduler, &"postTask".into()).ok().and_then(|post| post.dyn_into::<Function>().ok());
+    let nothing = Closure::once_into_js(|| ());
+    let task =
+        post.and_then(|post| post.call1(&scheduler, &nothing).ok()).and_then(|task| task.dyn_into::<Promise>().ok());
+    match task {
+        // A task that does nothing does not fail.
+        Some(task) => drop(JsFuture::from(task).await),
+        None => gloo_timers::future::TimeoutFuture::new(0).await,
+    }
 }

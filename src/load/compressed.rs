@@ -8,13 +8,15 @@ use std::{
     rc::Rc,
 };
 
-use super::{Event, Job, Progress, gate::Gate, prepared::Prepared, variants::Variants};
+use super::{Event, Job, Progress, prepared::Prepared, variants::Variants};
 use crate::{
     Error, Result,
     acquisition::{Acquisition, FrameChunk, Section, Storage},
     engine::{ChunkFault, Engine, FrameFault, Slot},
     gpu::{
-        Buffer, Context, Decoder, Method, PADDING_BYTES, Staging, Verdict, decode::trial::Compressed, max_batch_frames,
+        Buffer, Context, Decoder, Method, PADDING_BYTES, Staging, Verdict,
+        decode::{DECODES, Decoded, trial::Compressed},
+        max_batch_frames,
     },
     plan::{self, Batch, Located, Plan, Slice},
     reader::{Outcome, Piece, Pool, Task, cancelled},
@@ -28,10 +30,6 @@ use futures_util::{
 
 /// Batches that are being read.
 const READS: usize = 3;
-/// Decodes under way: the answers of one are awaited while the next one computes. Each has a scratch of its own.
-const DECODES: usize = 2;
-/// Batches under way: those that are read, that wait for a decode, and whose last answers are awaited.
-const BATCHES: usize = 8;
 /// Uploads under way at a time; more than the ring has buffers.
 const UPLOADS: usize = 32;
 
@@ -66,14 +64,12 @@ struct Line {
     variants: Rc<Variants>,
     afterwards: Afterwards,
     /// Buffers of batches that are decoded, for those to come.
-    spare: RefCell<Vec<Buffer>>,
+    spare: RefCell<Vec<Rc<Buffer>>>,
     /// Frames that were read but lie outside what was read of their file.
     strays: RefCell<Vec<FrameChunk>>,
     first_read_ms: Cell<Option<f64>>,
     last_read_ms: Cell<f64>,
     last_upload_ms: Cell<f64>,
-    reading: Gate,
-    decoding: Gate,
     /// Decodes under way, and since when there has been none.
     decodes: Cell<u32>,
     idle_since_ms: Cell<f64>,
@@ -81,13 +77,20 @@ struct Line {
 
 /// A batch whose bytes are on their way to the GPU.
 struct Filled {
-    buffer: Buffer,
+    buffer: Rc<Buffer>,
     slots: Vec<Slot>,
     /// Frames whose bytes could not be read.
     lost: Vec<u32>,
     error: Option<Error>,
-    /// Of everything that was submitted for it.
-    verdicts: Vec<Verdict>,
+    /// Of its buffer.
+    verdict: Verdict,
+}
+
+/// A batch that is decoded.
+struct Unpacked {
+    parts: Vec<(Vec<Slot>, Decoded)>,
+    lost: Vec<u32>,
+    error: Option<Error>,
 }
 
 /// Loads all frames of `set`, which the GPU can decode, into `engine`.
@@ -121,6 +124,8 @@ pub async fn load(
     let staging = prepared.staging(&context, &tuning).await?;
     staging.take_copy_and_wait_ms();
     let left = batches.bytes_per_file(set.files.len());
+    let (room, verdict) = decoder.expect(&context, left.iter().sum::<f64>() as u64, frames_total);
+    room?;
     let progress = Progress {
         bytes_total: left.iter().sum(),
         frames_total,
@@ -148,8 +153,6 @@ pub async fn load(
         first_read_ms: Cell::new(None),
         last_read_ms: Cell::new(0.0),
         last_upload_ms: Cell::new(0.0),
-        reading: Gate::new(READS),
-        decoding: Gate::new(DECODES),
         decodes: Cell::new(0),
         idle_since_ms: Cell::new(job.elapsed_ms()),
     });
@@ -160,18 +163,22 @@ pub async fn load(
         result = line.clone().run(Plan::new(&strays, &[], set.scan.shape, budget), &decoder, gpu).await;
     }
     line.note_times();
+    verdict.await?;
+    // Uploads are not watched one by one.
+    line.context.trouble_since(job.errors_before)?;
     result
 }
 
 impl Line {
     async fn run(self: Rc<Self>, batches: Plan<'_>, decoder: &Decoder, gpu: &crate::gpu::Engine) -> Result<()> {
-        let mut loaded = pin!(stream::iter(batches).map(|batch| self.load(batch, decoder, gpu)).buffered(BATCHES));
+        let filled = stream::iter(batches).map(|batch| self.fill(batch)).buffered(READS);
+        let mut unpacked = pin!(filled.map(|filled| self.unpack(filled, decoder)).buffered(decoder.at_once()));
         let (mut read_any, mut read_error) = (false, None);
-        while let Some(batch) = loaded.next().await {
-            let (has_frames, error) = batch?;
-            read_any |= has_frames;
+        while let Some(batch) = unpacked.next().await {
+            let Unpacked { parts, lost, error } = batch?;
+            read_any |= !parts.is_empty();
             read_error = read_error.or(error);
-            (self.job.sink)(Event::Grown);
+            self.keep(parts, &lost, gpu)?;
         }
         match read_error {
             Some(error) if !read_any => Err(error),
@@ -179,12 +186,9 @@ impl Line {
         }
     }
 
-    /// Brings a batch into the store. Whether it had any frames, and why others could not be read.
-    async fn load(&self, batch: Batch, decoder: &Decoder, gpu: &crate::gpu::Engine) -> Result<(bool, Option<Error>)> {
-        let reading = self.reading.enter().await;
-        let Filled { buffer, slots, lost, error, verdicts } = self.fill(batch).await?;
-        drop(reading);
-        let decoding = self.decoding.enter().await;
+    /// Decodes a batch.
+    async fn unpack(&self, filled: Result<Filled>, decoder: &Decoder) -> Result<Unpacked> {
+        let Filled { buffer, slots, lost, error, verdict } = filled?;
         if self.job.is_stopped.get() {
             return Err(cancelled());
         }
@@ -192,44 +196,55 @@ impl Line {
         if self.decodes.replace(self.decodes.get() + 1) == 0 {
             self.job.profile.borrow_mut().read_wait_ms += start_ms - self.idle_since_ms.get();
         }
-        let mut decoded = Vec::new();
+        let mut parts = Vec::new();
         // A section may hold more frames than a batch should.
         for slots in slots.chunks(decoder.batch_frames() as usize) {
-            decoded.push((slots, decoder.decode_ahead(&self.context, &buffer, slots).await?));
+            let (decoded, verdict) = decoder.decode_ahead(&self.context, &buffer, slots).await?;
+            parts.push((slots.to_vec(), decoded, verdict));
         }
-        drop(decoding);
         self.decodes.set(self.decodes.get() - 1);
         self.idle_since_ms.set(self.job.elapsed_ms());
         self.put_away(buffer, &slots);
-        join_all(verdicts).await.into_iter().collect::<Result<()>>()?;
-        for (slots, (decoded, verdict)) in decoded {
+        verdict.await?;
+        self.context.trouble_since(self.job.errors_before)?;
+        let mut unpacked = Unpacked { parts: Vec::new(), lost, error };
+        for (slots, decoded, verdict) in parts {
             let (gpu_ms, verdict) = join(decoded.gpu_ms(&self.context), verdict).await;
             verdict?;
-            let gpu_ms = gpu_ms?;
-            let mut profile = self.job.profile.borrow_mut();
-            profile.gpu_wait_ms = self.job.elapsed_ms() - start_ms;
-            if let Some(gpu_ms) = gpu_ms {
-                *profile.gpu_decode_ms.get_or_insert(0.0) += gpu_ms;
+            if let Some(gpu_ms) = gpu_ms? {
+                *self.job.profile.borrow_mut().gpu_decode_ms.get_or_insert(0.0) += gpu_ms;
             }
+            unpacked.parts.push((slots, decoded));
+        }
+        self.job.profile.borrow_mut().gpu_wait_ms = self.job.elapsed_ms() - start_ms;
+        self.job.stage("decode", start_ms, self.job.elapsed_ms());
+        Ok(unpacked)
+    }
+
+    /// Brings a batch into the store.
+    fn keep(&self, parts: Vec<(Vec<Slot>, Decoded)>, lost: &[u32], gpu: &crate::gpu::Engine) -> Result<()> {
+        let mut progress = self.progress.get();
+        for (slots, decoded) in parts {
             if self.set.is_outlined() {
+                let mut profile = self.job.profile.borrow_mut();
                 profile.chunks += slots.len() as u32;
                 profile.compressed_gb += slots.iter().map(|slot| f64::from(slot.len_bytes)).sum::<f64>() / 1e9;
             }
-            drop(profile);
-            gpu.add(decoded.into_batch(slots))?;
+            let frames: Vec<u32> = slots.iter().map(|slot| slot.frame).collect();
+            gpu.add(&decoded, &frames, &decoded.status(&slots))?;
+            progress.frames_decoded += slots.len() as u32;
         }
-        gpu.fail(
-            &lost.iter().map(|&frame| FrameFault { frame, fault: ChunkFault::Unread, block: 0 }).collect::<Vec<_>>(),
-        );
-        self.job.stage("decode", start_ms, self.job.elapsed_ms());
-        let mut progress = self.progress.get();
-        progress.frames_decoded += (slots.len() + lost.len()) as u32;
+        let lost = lost.iter().map(|&frame| FrameFault { frame, fault: ChunkFault::Unread, block: 0 });
+        let lost: Vec<FrameFault> = lost.collect();
+        gpu.fail(&lost);
+        progress.frames_decoded += lost.len() as u32;
         self.tell(progress);
-        Ok((!slots.is_empty(), error))
+        (self.job.sink)(Event::Grown);
+        Ok(())
     }
 
-    fn put_away(&self, buffer: Buffer, slots: &[Slot]) {
-        let batch = |buffer| Compressed { buffer: Rc::new(buffer), slots: slots.to_vec() };
+    fn put_away(&self, buffer: Rc<Buffer>, slots: &[Slot]) {
+        let batch = |buffer| Compressed { buffer, slots: slots.to_vec() };
         match self.afterwards {
             Afterwards::Reuse => self.spare.borrow_mut().push(buffer),
             Afterwards::Offer => self.variants.offer(batch(buffer)),
@@ -238,8 +253,7 @@ impl Line {
     }
 
     async fn fill(&self, batch: Batch) -> Result<Filled> {
-        let mut verdicts = Vec::new();
-        let buffer = self.batch_buffer(batch.len_bytes, &mut verdicts)?;
+        let (buffer, verdict) = self.batch_buffer(batch.len_bytes)?;
         let (sender, pieces) = mpsc::unbounded();
         let parts = batch.slices.iter().zip(&batch.sections).zip(&batch.wanted);
         let reads = parts.map(|((slice, sections), &wanted)| self.read(*slice, sections, wanted, sender.clone()));
@@ -247,10 +261,9 @@ impl Line {
         drop(sender);
         let uploads = pieces.map(|piece| self.upload(piece, &buffer)).buffer_unordered(UPLOADS);
         let (reads, uploads) = join(reads, uploads.collect::<Vec<_>>()).await;
-        for upload in uploads {
-            verdicts.push(upload?);
-        }
-        let mut filled = Filled { buffer, slots: Vec::new(), lost: Vec::new(), error: None, verdicts };
+        uploads.into_iter().collect::<Result<()>>()?;
+        self.staging.flush(&self.context);
+        let mut filled = Filled { buffer, slots: Vec::new(), lost: Vec::new(), error: None, verdict };
         let mut slots = batch.slots.into_iter().peekable();
         for ((slice, sections), read) in batch.slices.iter().zip(&batch.sections).zip(reads) {
             // Slots come in the order of the slices.
@@ -274,19 +287,18 @@ impl Line {
     }
 
     /// A buffer that is not in use any more and large enough, or a new one; zeros behind the batch.
-    fn batch_buffer(&self, len_bytes: u32, verdicts: &mut Vec<Verdict>) -> Result<Buffer> {
+    fn batch_buffer(&self, len_bytes: u32) -> Result<(Rc<Buffer>, Verdict)> {
         let mut spare = self.spare.borrow_mut();
-        let has_room = |buffer: &Buffer| buffer.size() >= u64::from(len_bytes) + PADDING_BYTES;
+        let has_room = |buffer: &Rc<Buffer>| buffer.size() >= u64::from(len_bytes) + PADDING_BYTES;
         if let Some(place) = spare.iter().position(has_room) {
             let buffer = spare.swap_remove(place);
-            verdicts.push(self.context.pad_batch(&buffer, len_bytes));
-            return Ok(buffer);
+            let verdict = self.context.pad_batch(&buffer, len_bytes);
+            return Ok((buffer, verdict));
         }
         // One that is too small is of no use to the larger batches that follow.
         spare.pop();
         let (buffer, verdict) = self.context.batch_buffer(len_bytes);
-        verdicts.push(verdict);
-        buffer
+        Ok((Rc::new(buffer?), verdict))
     }
 
     async fn read(
@@ -326,10 +338,10 @@ impl Line {
         }
     }
 
-    async fn upload(&self, piece: Piece, target: &Buffer) -> Result<Verdict> {
-        let verdict = self.staging.upload(&self.context, &piece.buffer, piece.len_bytes, target, piece.dest).await?;
+    async fn upload(&self, piece: Piece, target: &Rc<Buffer>) -> Result<()> {
+        self.staging.upload(&self.context, &piece.buffer, piece.len_bytes, target, piece.dest).await?;
         self.last_upload_ms.set(self.job.elapsed_ms());
-        Ok(verdict)
+        Ok(())
     }
 
     fn tell(&self, mut progress: Progress) {

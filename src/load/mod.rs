@@ -35,7 +35,6 @@ mod clock;
 mod compressed;
 mod copies;
 mod decoded;
-mod gate;
 mod job;
 mod prepared;
 mod profile;

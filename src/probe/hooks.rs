@@ -23,7 +23,7 @@ use crate::{
     load::{SourceKind, Tuning, USUAL, variants},
     products::DetectorShape,
     session::{Active, Session, demo_files, files_of},
-    shape::Dtype,
+    shape::{Detector, Dtype},
 };
 
 /// `window.__planescope`.
@@ -62,11 +62,14 @@ struct ScanRoi {
 /// The frames of a rectangle of the scan; all of them without one.
 fn frames_of(active: &Active, roi: Option<ScanRoi>) -> Frames {
     let scan = active.set.scan.shape;
-    roi.map_or(Frames::All, |ScanRoi { rows, cols }| Frames::Rect {
-        scan,
-        rows: rows[0]..rows[1],
-        cols: cols[0]..cols[1],
-    })
+    let Some(ScanRoi { rows, cols }) = roi else { return Frames::All };
+    let rect = Frames::Rect { scan, rows: rows[0]..rows[1], cols: cols[0]..cols[1] };
+    if active.order.is_plain() {
+        return rect;
+    }
+    let positions =
+        PixelSet::of(Detector { rows: scan.rows, cols: scan.cols }, |row, col| rect.contains(row * scan.cols + col));
+    Frames::Bits(active.order.frames_of(scan, &positions.words, active.set.frames))
 }
 
 /// What is timed.
@@ -367,17 +370,20 @@ impl Hooks {
     #[wasm_bindgen(js_name = meanPattern)]
     pub fn mean_pattern(&self, roi: JsValue) -> Promise {
         self.on_set(async move |active: Active| {
-            let mut pattern = active.engine.sum_pattern(&frames_of(&active, parsed(&roi)?)).await?;
+            let frames = frames_of(&active, parsed(&roi)?);
+            let mut pattern = active.engine.sum_pattern(&frames).await?;
+            let mut most = active.engine.max_pattern(&frames).await?;
             for pixel in (0..active.set.detector.pixels()).filter(|pixel| !active.good.contains(*pixel)) {
                 pattern.sum[pixel as usize] = 0;
-                pattern.max[pixel as usize] = 0;
+                most.max[pixel as usize] = 0;
             }
             active.flip.sums(active.set.detector, &mut pattern);
+            active.flip.values(active.set.detector, &mut most.max);
             Ok(object(&[
                 ("rows", active.set.detector.rows.into()),
                 ("cols", active.set.detector.cols.into()),
                 ("sum", BigUint64Array::from(pattern.sum.as_slice()).into()),
-                ("max", typed(&pattern.max, active.set.dtype)),
+                ("max", typed(&most.max, active.set.dtype)),
                 ("frames", pattern.frames.into()),
             ]))
         })
@@ -439,8 +445,11 @@ async fn run_product(active: &Active, product: Product, pixels: &PixelSet, frame
     match product {
         Product::VirtualImage => drop(active.engine.virtual_image(pixels).await?),
         Product::Moments => drop(active.engine.moments(pixels).await?),
+        Product::Squares => drop(active.engine.squares(pixels).await?),
         Product::Pattern => drop(active.engine.pattern(0).await?),
         Product::SumPattern => drop(active.engine.sum_pattern(frames).await?),
+        Product::MaxPattern => drop(active.engine.max_pattern(frames).await?),
+        Product::SquarePattern => drop(active.engine.square_pattern(frames).await?),
         Product::Census => drop(active.engine.census(&active.good).await?),
         Product::HashFrames => drop(active.engine.hash_frames(&all).await?),
     }
@@ -466,15 +475,12 @@ fn pixels_of(active: &Active, shape: Option<DetectorShape>) -> PixelSet {
 /// Per-position values of the scan: surplus frames are left out, positions without a frame are 0, not valid.
 fn scan_object(active: &Active, parts: &[(&str, &Vec<u64>)], valid: &[u8]) -> JsValue {
     let scan = active.set.scan.shape;
-    let positions = scan.positions() as usize;
     let mut properties = vec![("rows", scan.rows.into()), ("cols", scan.cols.into())];
     for (name, values) in parts {
-        let mut values = (*values).clone();
-        values.resize(positions, 0);
+        let values = active.order.laid_out(scan, values, 0);
         properties.push((name, BigUint64Array::from(values.as_slice()).into()));
     }
-    let mut valid = valid.to_vec();
-    valid.resize(positions, 0);
+    let valid = active.order.laid_out(scan, valid, 0);
     properties.push(("valid", Uint8Array::from(valid.as_slice()).into()));
     object(&properties)
 }

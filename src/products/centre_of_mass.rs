@@ -19,10 +19,11 @@ impl CentreOfMass {
         }
     }
 
-    /// Mean over the frames that have counts, [row, column]; `None` without any.
-    pub fn mean(&self) -> Option<[f64; 2]> {
+    /// Mean over those of the first `frames` frames that have counts, [row, column]; `None` without any.
+    pub fn mean(&self, frames: usize) -> Option<[f64; 2]> {
         let [row, col] = [&self.row, &self.col].map(|axis| {
-            let (sum, n) = axis.iter().filter(|x| x.is_finite()).fold((0.0, 0u32), |(sum, n), x| (sum + x, n + 1));
+            let (sum, n) =
+                axis.iter().take(frames).filter(|x| x.is_finite()).fold((0.0, 0u32), |(sum, n), x| (sum + x, n + 1));
             (n > 0).then(|| sum / f64::from(n))
         });
         Some([row?, col?])
@@ -66,10 +67,10 @@ mod tests {
     #[test]
     fn mean_and_magnitude_leave_out_patterns_without_counts() {
         let centre = CentreOfMass::of(&moments(), true);
-        assert_eq!(centre.mean(), Some([2.75, 2.25]));
+        assert_eq!(centre.mean(usize::MAX), Some([2.75, 2.25]));
         let magnitude = centre.magnitude([2.5, 0.5]);
         assert_eq!((magnitude[0], magnitude[2]), (0.0, 0.5f64.hypot(3.5)));
         assert!(magnitude[1].is_nan() && centre.row[3].is_nan());
-        assert_eq!(CentreOfMass::default().mean(), None);
+        assert_eq!(CentreOfMass::default().mean(9), None);
     }
 }

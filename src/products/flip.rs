@@ -78,7 +78,6 @@ impl Flip {
 
     pub fn sums(self, detector: Detector, sums: &mut PatternSum) {
         self.values(detector, &mut sums.sum);
-        self.values(detector, &mut sums.max);
     }
 
     /// Moments about the other end of the axis, in the same exact integers.

@@ -9,7 +9,8 @@ use crate::{engine::PixelSet, shape::Detector};
 ///
 /// Like py4DSTEM's `filter_hot_pixels` (<https://github.com/py4dstem/py4DSTEM>), a pixel is compared with the second
 /// highest of its eight neighbours, so that two hot pixels side by side do not hide each other. What it may exceed
-/// that by follows from the pattern itself: 10 standard deviations of the counts (Poisson), and 8 times
+/// that by follows from the pattern itself: 10 standard deviations of the counts (of Poisson, or as the
+/// surroundings scatter where that is more: patterns that repeat do so), and 8 times
 /// as much as that neighbour rises above the median of the wider surroundings. The first lets noise pass, the second
 /// the point of a sharp Bragg peak, which never stands alone. A hot pixel beside a much brighter disc can be missed;
 /// what is found is for the user to accept.
@@ -50,7 +51,10 @@ fn stands_out(sum: i64, mut near: Vec<i64>, mut wide: Vec<i64>) -> bool {
     near.sort_unstable();
     wide.sort_unstable();
     let (second, median) = (near[near.len() - 2] as f64, wide[wide.len() / 2] as f64);
-    let noise = SIGMAS * (second.max(0.0) + 1.0).sqrt();
+    let mut apart: Vec<f64> = wide.iter().map(|sum| (*sum as f64 - median).abs()).collect();
+    apart.sort_unstable_by(f64::total_cmp);
+    let scatter = MAD_SIGMAS * apart[apart.len() / 2];
+    let noise = SIGMAS * (second.max(0.0) + 1.0).sqrt().max(scatter);
     sum as f64 - second > noise.max(PEAK * (second - median))
 }
 
@@ -60,6 +64,8 @@ const REACH: u32 = 2;
 const FEWEST: usize = 3;
 /// 10 of a Poisson distribution: none by chance on any detector.
 const SIGMAS: f64 = 10.0;
+/// Standard deviations of a normal distribution in a median absolute deviation.
+const MAD_SIGMAS: f64 = 1.4826;
 /// A Gaussian spot of 1 px (full width at half maximum), binned into pixels, rises 5.4 times from its second highest
 /// neighbour to its point as it does from the surroundings to that neighbour; one of 1.5 px 1.7 times.
 const PEAK: f64 = 8.0;
@@ -142,5 +148,14 @@ mod tests {
         sums[100] = 900;
         assert_eq!(hot_pixels(&sums, &all()), [100]);
         assert_eq!(hot_pixels(&sums[1..], &all()), Vec::<u32>::new());
+    }
+
+    #[test]
+    fn patterns_that_repeat_make_no_hot_pixels_but_do_not_hide_one() {
+        // Each pattern sixteen times: the sum scatters four times as much as its counts would.
+        let mut sums: Vec<u64> = disc(9000.0, 40.0).iter().map(|sum| 16 * sum).collect();
+        assert_eq!(hot_pixels(&sums, &all()), [0; 0]);
+        sums[3 * 20 + 4] = 16 * 400;
+        assert_eq!(hot_pixels(&sums, &all()), [3 * 20 + 4]);
     }
 }

@@ -11,7 +11,9 @@ mod hot_pixels;
 pub mod integral;
 pub mod presets;
 pub mod profile;
+mod scan_order;
 pub mod segments;
+pub mod spread;
 
 pub use centre_of_mass::CentreOfMass;
 pub use deflection::{Deflection, Orientation, find_orientation};
@@ -22,3 +24,4 @@ pub use flip::Flip;
 pub use hot_pixels::hot_pixels;
 pub use integral::{Edges, Integration, integrate};
 pub use presets::Preset;
+pub use scan_order::ScanOrder;

@@ -26,7 +26,7 @@ impl Session {
     /// The files of the copy of `files`, if there is one and they are still what it was made of.
     pub(super) async fn recall(&self, files: &[Picked]) -> Option<Vec<Picked>> {
         let copy = self.storage.lock().await.as_ref().ok()?.recall(files).await?;
-        let is_same = self.loader.holds(&copy).await;
+        let is_same = self.loader().holds(&copy).await;
         let mut storage = self.storage.lock().await;
         let storage = storage.as_mut().ok()?;
         if is_same {
@@ -78,10 +78,10 @@ impl Session {
         let folder = format!("set-{:.0}", js_sys::Date::now());
         let made = async {
             self.make_room(&files, &copied, bytes, &folder).await?;
-            let probes = self.loader.probes(&files).await?;
+            let probes = self.loader().probes(&files).await?;
             copied.iter_mut().zip(probes).for_each(|(file, probe)| file.probe = probe);
             told(0, bytes);
-            self.loader.copy(&files, &folder, &|done| told(done, bytes)).await?;
+            self.loader().copy(&files, &folder, &|done| told(done, bytes)).await?;
             let mut storage = self.storage().await?;
             let storage = storage.as_mut().map_err(|cause| cause.clone())?;
             storage.check(&folder, &copied).await?;
@@ -111,7 +111,7 @@ impl Session {
             storage.make_folder(folder).await?;
         }
         loop {
-            let room = self.loader.reserve(files, folder).await?;
+            let room = self.loader().reserve(files, folder).await?;
             if room >= bytes {
                 return Ok(());
             }
@@ -135,7 +135,7 @@ impl Session {
     /// `no_storage`; `not_kept` when another page reads a copy.
     pub async fn clear_copies(&self) -> Result<()> {
         // Readers close what they have open of a copy.
-        self.loader.hand_over(&self.picked.borrow().0);
+        self.loader().hand_over(&self.picked.borrow().0);
         let mut storage = self.storage().await?;
         let storage = storage.as_mut().map_err(|cause| cause.clone())?;
         let mut cleared = storage.clear().await;

@@ -18,6 +18,7 @@ use web_sys::File;
 pub use bundle::{Bundle, BundleFault, BundleNews, BundleSet};
 pub use copies::Copies;
 pub use remote::demo_files;
+pub use reset::Reset;
 
 use crate::{
     Error, Kind, Result,
@@ -26,7 +27,7 @@ use crate::{
     gpu::Context,
     kept::Storage,
     load::{Event, LoadProfile, Loader, Path, SourceKind, Tuning, now_ms},
-    products::Flip,
+    products::{Flip, ScanOrder},
     shape::Scan,
     source::Picked,
 };
@@ -34,6 +35,7 @@ use crate::{
 mod bundle;
 mod copies;
 mod remote;
+mod reset;
 
 /// A set on show: what it is, its frames, and the pixels that count.
 #[derive(Clone)]
@@ -46,11 +48,13 @@ pub struct Active {
     pub excluded: PixelSet,
     /// How patterns are shown.
     pub flip: Flip,
+    /// How patterns lie on the scan.
+    pub order: ScanOrder,
 }
 
 /// The readers, the adapter and the active set.
 pub struct Session {
-    loader: Loader,
+    loader: RefCell<Rc<Loader>>,
     /// Why there is no WebGPU.
     no_gpu: Option<Error>,
     path: Cell<Path>,
@@ -65,6 +69,8 @@ pub struct Session {
     /// When the load under way began, and who waits for its first image.
     started_ms: Cell<f64>,
     first_image: RefCell<FirstImage>,
+    /// Who hears of a GPU that was reset.
+    lost_listeners: RefCell<Vec<Listener<Reset>>>,
     /// Who hears of finished profiles.
     watchers: RefCell<Vec<Listener<LoadProfile>>>,
     errors: RefCell<Vec<String>>,
@@ -97,7 +103,7 @@ impl Session {
             Err(error) => (None, Some(error)),
         };
         let session = Rc::new(Self {
-            loader: Loader::new(context, tuning),
+            loader: RefCell::new(Rc::new(Loader::new(context, tuning))),
             no_gpu,
             path: Cell::new(Path::Gpu),
             active: RefCell::default(),
@@ -108,13 +114,16 @@ impl Session {
             listeners: RefCell::default(),
             started_ms: Cell::default(),
             first_image: RefCell::default(),
+            lost_listeners: RefCell::default(),
             watchers: RefCell::default(),
             errors: RefCell::default(),
             storage: Mutex::new(storage),
             is_keeping: Cell::default(),
         });
-        let prepared = session.clone();
-        spawn_local(async move { prepared.loader.prepare().await });
+        let prepared = session.loader();
+        spawn_local(async move { prepared.prepare().await });
+        let watched = session.clone();
+        spawn_local(async move { watched.watch_gpu().await });
         session
     }
 
@@ -128,8 +137,9 @@ impl Session {
         self.watchers.borrow_mut().push(watcher);
     }
 
-    pub fn loader(&self) -> &Loader {
-        &self.loader
+    /// The loader of now: it is made anew when the GPU was reset.
+    pub fn loader(&self) -> Rc<Loader> {
+        self.loader.borrow().clone()
     }
 
     pub fn no_gpu(&self) -> Option<&Error> {
@@ -152,7 +162,7 @@ impl Session {
     /// All that was reported since the start, the adapter's errors included.
     pub fn errors(&self) -> Vec<String> {
         let mut errors = self.errors.borrow().clone();
-        errors.extend(self.loader.context().map(|context| context.errors()).unwrap_or_default());
+        errors.extend(self.loader().context().map(|context| context.errors()).unwrap_or_default());
         errors
     }
 
@@ -185,7 +195,7 @@ impl Session {
         let (sender, ended) = oneshot::channel();
         // Whoever waits for the load before learns that it was replaced.
         *self.waiting.borrow_mut() = vec![sender];
-        self.loader.supersede();
+        self.loader().supersede();
         let (files, kind) = match self.recall(&files).await {
             _ if self.started_ms.get() != started_ms => return Err(replaced()),
             Some(copy) => (copy, SourceKind::Opfs),
@@ -197,7 +207,7 @@ impl Session {
                 session.note(event);
             }
         });
-        self.loader.open(files, kind, self.path.get(), options, started_ms, sink).await;
+        self.loader().open(files, kind, self.path.get(), options, started_ms, sink).await;
         ended.await.unwrap_or_else(|_| Err(replaced()))
     }
 
@@ -295,6 +305,13 @@ impl Session {
         }
     }
 
+    /// How patterns lie on the scan from now on.
+    pub fn set_order(&self, order: ScanOrder) {
+        if let Some(active) = &mut *self.active.borrow_mut() {
+            active.order = order;
+        }
+    }
+
     /// How patterns are shown from now on.
     pub fn set_flip(&self, flip: Flip) {
         if let Some(active) = &mut *self.active.borrow_mut() {
@@ -310,7 +327,7 @@ impl Session {
         if self.picked.borrow().0.is_empty() {
             return Err(no_files());
         }
-        self.loader.contents().await
+        self.loader().contents().await
     }
 
     /// A virtual image was presented. The first one of the load that covers at least 5 % of the positions,
@@ -336,7 +353,7 @@ impl Session {
             Event::Started { set, engine } => {
                 let excluded = PixelSet::of(set.detector, |_, _| false);
                 let (set, engine, good) = (set.clone(), engine.clone(), unmasked(set));
-                let active = Active { set, engine, good, excluded, flip: Flip::None };
+                let active = Active { set, engine, good, excluded, flip: Flip::None, order: ScanOrder::default() };
                 *self.active.borrow_mut() = Some(active);
                 self.first_image.borrow_mut().is_started = true;
             }

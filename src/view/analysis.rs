@@ -11,7 +11,7 @@ use super::{
     input::on,
     panel::put,
     save,
-    side::{class, field, rows},
+    side::{class, field, pick, rows},
 };
 use crate::{
     app::{
@@ -19,7 +19,7 @@ use crate::{
         analysis::Curve,
         detector::centre_of,
         event::Entry,
-        state::{Analysis, ScanTool},
+        state::{Analysis, FftOf, ScanTool},
     },
     display::{Axis, ColourMap, Percentiles, Scale, value},
     products::DetectorShape,
@@ -28,7 +28,7 @@ use crate::{
 /// What was painted of the transform.
 #[derive(Default)]
 pub struct Spectrum {
-    painted: Option<u32>,
+    painted: Option<(u32, FftOf)>,
 }
 
 const ENTRIES: [Entry; 8] = [
@@ -80,7 +80,10 @@ pub fn draw(dom: &Dom, app: &App, spectrum: &mut Spectrum) {
     }
     let figures = if chosen == Analysis::Figures { app.figure_rows() } else { Vec::new() };
     dom.html("analysis-rows", &rows(&figures));
+    dom.show("f-fft-of", chosen == Analysis::Fft);
     if chosen == Analysis::Fft {
+        let of = FftOf::ALL.iter().position(|of| *of == app.state.fft_of).unwrap_or(0);
+        pick(dom, "fft-of", FftOf::ALL.map(FftOf::name).into_iter(), of);
         draw_spectrum(dom, app, spectrum);
     }
 }
@@ -179,12 +182,13 @@ fn plot(curve: &Curve) -> String {
 }
 
 fn draw_spectrum(dom: &Dom, app: &App, spectrum: &mut Spectrum) {
-    if app.spectrum_serial().is_none_or(|serial| spectrum.painted == Some(serial)) {
+    let of = app.spectrum_serial();
+    if of.is_none() || spectrum.painted == of {
         return;
     }
-    let Some((field, serial)) = app.spectrum() else { return };
+    let Some(field) = app.spectrum() else { return };
     let Some(canvas) = dom.find("fft").and_then(|canvas| canvas.dyn_into::<HtmlCanvasElement>().ok()) else { return };
-    spectrum.painted = Some(serial);
+    spectrum.painted = of;
     let limits = Percentiles { low: 30.0, high: 99.95, symmetric: false, from_zero: false }.limits(&field);
     let axis = Axis::new(limits.unwrap_or(crate::display::Limits { low: 0.0, high: 1.0 }), Scale::Linear, 1.0);
     // A transform that cannot be painted leaves its read-out.
@@ -199,7 +203,7 @@ pub fn listen(shell: &Rc<Shell>) -> Result<(), JsValue> {
     let view: HtmlElement = shell.by_id("analysis-fft")?;
     let pinned = Rc::new(Cell::new([0.0, 0.0]));
     let place = |view: &HtmlElement, event: &MouseEvent, app: &App| {
-        let (rows, cols) = app.image.as_ref().map_or((1, 1), |shown| (shown.field.rows, shown.field.cols));
+        let [rows, cols] = app.fft_size().unwrap_or([1; 2]);
         let rect = view.get_bounding_client_rect();
         let part = |at: i32, start: f64, length: f64| (f64::from(at) - start) / length.max(1.0);
         let (x, y) =
@@ -236,16 +240,13 @@ pub fn listen(shell: &Rc<Shell>) -> Result<(), JsValue> {
 }
 
 fn show_pin(shell: &Rc<Shell>, at: [f64; 2]) {
-    let (words, size) = shell.with_app(|app| {
-        let size = app.image.as_ref().map_or((1, 1), |shown| (shown.field.rows, shown.field.cols));
-        (app.spacing(at), size)
-    });
+    let (words, size) = shell.with_app(|app| (app.spacing(at), app.fft_size().unwrap_or([1; 2])));
     let dom = shell.dom();
     dom.show("fft-pin", words.is_some());
     dom.text("fft-reading", &words.unwrap_or_default());
     let part = |at: f64, n: u32| 100.0 * (at + f64::from(n / 2) + 0.5) / f64::from(n);
-    dom.style("fft-pin", "left", &format!("{:.2}%", part(at[1], size.1)));
-    dom.style("fft-pin", "top", &format!("{:.2}%", part(at[0], size.0)));
+    dom.style("fft-pin", "left", &format!("{:.2}%", part(at[1], size[1])));
+    dom.style("fft-pin", "top", &format!("{:.2}%", part(at[0], size[0])));
 }
 
 /// Saves what the card shows as a table.

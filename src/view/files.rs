@@ -7,9 +7,10 @@ use wasm_bindgen::{JsCast, JsValue, closure::Closure};
 use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::{
     DataTransfer, DragEvent, File, FileSystemDirectoryEntry, FileSystemEntry, FileSystemFileEntry, HtmlInputElement,
+    KeyboardEvent,
 };
 
-use super::{Shell, input::on, set};
+use super::{Shell, input::on, recent, set, sheets};
 use crate::{
     app::{Event, event::GpuSupport},
     export::session::LONGEST_BYTES,
@@ -36,6 +37,12 @@ pub fn listen(shell: &Rc<Shell>) -> Result<(), JsValue> {
             }
         })?;
     }
+    let address: HtmlInputElement = shell.by_id("address")?;
+    on(shell, &address, "keydown", |shell, event: KeyboardEvent| {
+        if event.key() == "Enter" {
+            open_address(shell);
+        }
+    })?;
     let document = shell.document();
     on(shell, &document, "dragover", |shell, event: DragEvent| {
         event.prevent_default();
@@ -50,12 +57,12 @@ pub fn listen(shell: &Rc<Shell>) -> Result<(), JsValue> {
         event.prevent_default();
         curtain(shell, None);
         if let Some(transfer) = event.data_transfer() {
-            let entries = entries(&transfer);
+            let (entries, handles) = (entries(&transfer), recent::dropped(&transfer));
             let shell = shell.clone();
             spawn_local(async move {
                 let files = files_in(entries).await;
                 if !files.is_empty() {
-                    open(&shell, files, false);
+                    open_known(&shell, files, recent::settled(handles).await);
                 }
             });
         }
@@ -64,6 +71,15 @@ pub fn listen(shell: &Rc<Shell>) -> Result<(), JsValue> {
 
 /// What becomes of a load is told by its events; the promise's answer is for automation.
 pub fn open(shell: &Rc<Shell>, files: Vec<Picked>, adds: bool) {
+    start(shell, files, adds, Array::new());
+}
+
+/// The same for files that can be reached again by `handles`.
+pub fn open_known(shell: &Rc<Shell>, files: Vec<Picked>, handles: Array) {
+    start(shell, files, false, handles);
+}
+
+fn start(shell: &Rc<Shell>, files: Vec<Picked>, adds: bool, handles: Array) {
     let shell = shell.clone();
     spawn_local(async move {
         let files = take_sessions(&shell, files).await;
@@ -73,11 +89,14 @@ pub fn open(shell: &Rc<Shell>, files: Vec<Picked>, adds: bool) {
         let session = shell.session.clone();
         // A session that waits for these files says what was chosen of them.
         let waiting = shell.waiting_session().filter(|waiting| files.iter().any(|file| file.name() == waiting.set));
-        let _ = match waiting {
+        let ended = match waiting {
             _ if adds => session.add(files).await,
             Some(waiting) => session.open_as(files, SourceKind::File, waiting.options()).await,
             None => session.open(files, SourceKind::File).await,
         };
+        if ended.is_ok() {
+            recent::remember(&shell, handles);
+        }
     });
 }
 
@@ -115,6 +134,16 @@ pub fn open_urls(shell: &Rc<Shell>, urls: Vec<String>, kind: SourceKind) {
             shell.send(Event::Failed(error));
         }
     });
+}
+
+/// Opens what is typed as the address of a master, or of an only file.
+pub fn open_address(shell: &Rc<Shell>) {
+    let Ok(input) = shell.by_id::<HtmlInputElement>("address") else { return };
+    let address = input.value().trim().to_owned();
+    if !address.is_empty() {
+        sheets::close_all(&shell.dom());
+        open_urls(shell, vec![address], SourceKind::Url);
+    }
 }
 
 /// From now on the processor decodes and adds; what is open is read again.

@@ -49,6 +49,7 @@ pub fn listen(shell: &Rc<Shell>) -> Result<(), JsValue> {
         ("centre-x", Entry::CentreX),
         ("centre-y", Entry::CentreY),
         ("scan-shape", Entry::ScanShape),
+        ("scan-offset", Entry::ScanOffset),
         ("turn", Entry::Turn),
         ("span", Entry::Span),
         ("corners", Entry::Corners),
@@ -399,9 +400,10 @@ fn choices(shell: &Rc<Shell>) -> Result<(), JsValue> {
         "com-source" => Some(Command::Source(place)),
         "com-about" => Some(Command::About(place)),
         "edges" => Some(Command::Edges(place)),
+        "fft-of" => Some(Command::FftOf(place)),
         _ => Flip::ALL.get(place as usize).copied().map(Command::Flip),
     };
-    for id in ["channel", "axes", "flip", "com-source", "com-about", "edges"] {
+    for id in ["channel", "axes", "flip", "com-source", "com-about", "edges", "fft-of"] {
         let select: HtmlSelectElement = shell.by_id(id)?;
         on(shell, &select.clone(), "change", move |shell, _: web_sys::Event| {
             if let Some(command) = select.value().parse().ok().and_then(|place| command(id, place)) {
@@ -410,8 +412,12 @@ fn choices(shell: &Rc<Shell>) -> Result<(), JsValue> {
         })?;
     }
     type Chosen = fn(bool) -> Command;
-    let switches: [(&str, Chosen); 3] =
-        [("exclude-hot", Command::ExcludeHot), ("com-transposed", Command::Transpose), ("com-arrows", Command::Arrows)];
+    let switches: [(&str, Chosen); 4] = [
+        ("exclude-hot", Command::ExcludeHot),
+        ("com-transposed", Command::Transpose),
+        ("com-arrows", Command::Arrows),
+        ("snake", Command::Snake),
+    ];
     for (id, command) in switches {
         let switch: HtmlInputElement = shell.by_id(id)?;
         on(shell, &switch.clone(), "change", move |shell, _: web_sys::Event| {
@@ -460,6 +466,7 @@ fn field(shell: &Rc<Shell>, id: &str, entry: Entry) -> Result<(), JsValue> {
             | Entry::Span
             | Entry::ComX
             | Entry::ComY
+            | Entry::ScanOffset
     );
     if !has_steps {
         return Ok(());
@@ -471,7 +478,8 @@ fn field(shell: &Rc<Shell>, id: &str, entry: Entry) -> Result<(), JsValue> {
             event.prevent_default();
             let step = if event.shift_key() { 0.1 } else { 1.0 };
             let value = number - step * event.delta_y().signum();
-            shell.send(Event::Enter(entry, format!("{value:.1}")));
+            let digits = usize::from(entry != Entry::ScanOffset);
+            shell.send(Event::Enter(entry, format!("{value:.digits$}")));
         }
     })
 }

@@ -12,12 +12,13 @@ use crate::{
     },
     engine::PixelSet,
     load::{self, LoadProfile, Path},
-    session::Session,
+    session::{Reset, Session},
 };
 
 /// The machine, as the session found it.
 pub fn computer(session: &Session) -> Computer {
-    let Some(context) = session.loader().context() else {
+    let loader = session.loader();
+    let Some(context) = loader.context() else {
         let reason = session.no_gpu().map(ToString::to_string).unwrap_or_default();
         return Computer { gpu: GpuSupport::None, reason, ..Computer::default() };
     };
@@ -30,6 +31,15 @@ pub fn computer(session: &Session) -> Computer {
 pub fn listen(shell: &Rc<Shell>) {
     shell.send(Event::Computer(computer(&shell.session)));
     let page = Rc::downgrade(shell);
+    let resets = page.clone();
+    shell.session.on_reset(Rc::new(move |reset| {
+        let Some(shell) = resets.upgrade() else { return };
+        match reset {
+            Reset::Lost(_) => shell.send(Event::GpuLost),
+            Reset::Back => shell.send(Event::Computer(computer(&shell.session))),
+            Reset::Gone(error) => shell.send(Event::GpuGone(error.clone())),
+        }
+    }));
     let load = Rc::new(RefCell::new(Load::default()));
     shell.session.listen(Rc::new(move |event| {
         if let Some(shell) = page.upgrade() {

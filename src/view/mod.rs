@@ -3,6 +3,7 @@
 //! Structure and words that never change are in `index.html`; everything here fills its places by id.
 
 mod analysis;
+mod animation;
 mod bundle;
 mod copies;
 mod datasets;
@@ -14,6 +15,7 @@ mod input;
 mod loading;
 mod overlay;
 mod panel;
+mod recent;
 mod save;
 mod sheets;
 mod shelf;

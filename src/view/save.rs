@@ -27,12 +27,15 @@ use crate::{
 
 /// Saves what a panel shows.
 pub fn panel(shell: &Rc<Shell>, format: Format, panel: Panel) {
-    let made = shell.with_app(|app| app.exported(format, panel));
-    if made.is_some() {
-        return file(&shell.dom(), made);
-    }
     let shell = shell.clone();
     spawn_local(async move {
+        if !current(&shell, panel).await {
+            return;
+        }
+        let made = shell.with_app(|app| app.exported(format, panel));
+        if made.is_some() {
+            return file(&shell.dom(), made);
+        }
         let name = shell.with_app(|app| app.export_name(format, panel));
         let blob = match format {
             Format::Csv => table(&shell, panel).await,
@@ -46,6 +49,24 @@ pub fn panel(shell: &Rc<Shell>, format: Format, panel: Panel) {
         }
     });
 }
+
+/// Waits until a panel shows what the view says: a picture of before must not go out under another name. False where
+/// it does not come.
+async fn current(shell: &Rc<Shell>, panel: Panel) -> bool {
+    let mut tries = 0;
+    while !shell.with_app(|app| app.is_current(panel)) {
+        // Between an answer and its picture nothing is on its way for a moment.
+        tries = if shell.with_app(|app| app.is_awaited(panel)) { 0 } else { tries + 1 };
+        if tries > TRIES {
+            return false;
+        }
+        gloo_timers::future::TimeoutFuture::new(WAIT_MS).await;
+    }
+    true
+}
+
+const WAIT_MS: u32 = 30;
+const TRIES: u32 = 60;
 
 /// Saves a file that is ready.
 pub fn file(dom: &Dom, file: Option<File>) {
@@ -75,6 +96,9 @@ fn failed(what: &str, cause: &JsValue) -> Error {
 }
 
 async fn copied(shell: &Rc<Shell>, panel: Panel) -> Result<(), JsValue> {
+    if !current(shell, panel).await {
+        return Err("nothing is shown".into());
+    }
     let blob = seen(shell, panel).await?;
     let items = Object::new();
     Reflect::set(&items, &"image/png".into(), &blob)?;
@@ -253,8 +277,17 @@ fn wheel_of(dom: &Dom, context: &CanvasRenderingContext2d, app: &App, panel: Pan
     context.fill_text(&format!("{} {}", value(shown.limits.high), shown.field.unit), side - 49.0, side - 18.0)
 }
 
-/// A small copy of the panel for the sheet.
-pub fn preview(dom: &Dom, panel: Panel) {
+/// A small copy of the panel for the sheet, once it shows what the view says.
+pub fn preview_of(shell: &Rc<Shell>, panel: Panel) {
+    let shell = shell.clone();
+    spawn_local(async move {
+        if current(&shell, panel).await {
+            preview(&shell.dom(), panel);
+        }
+    });
+}
+
+fn preview(dom: &Dom, panel: Panel) {
     let canvases = dom.by_id::<HtmlCanvasElement>(&format!("canvas-{}", panel.id()));
     let (Ok(source), Ok(small)) = (canvases, dom.by_id::<HtmlCanvasElement>("export-preview")) else { return };
     let side = f64::from(small.width());

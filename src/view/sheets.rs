@@ -29,6 +29,7 @@ pub fn fill_keys(dom: &Dom) {
         ("fine; constrained", "Shift; Alt or Ctrl"),
         ("zoom at the pointer", "wheel"),
         ("pan", "right or middle button"),
+        ("touch: pan and zoom", "two fingers"),
         ("range", "drag handles, span"),
         ("auto range, fit", "double click"),
     ] {
@@ -91,7 +92,6 @@ pub fn fill_export(dom: &Dom, app: &App) {
     let rows: String = Format::ALL.into_iter().enumerate().map(row).collect();
     dom.html("export-rows", &rows);
     dom.text("export-what", &app.export_title(app.selected));
-    super::save::preview(dom, app.selected);
 }
 
 /// Opens a sheet, or closes it when it is open.
@@ -107,7 +107,7 @@ pub fn toggle(dom: &Dom, id: &str) {
 }
 
 pub fn close_all(dom: &Dom) {
-    for id in ["information", "datasets", "keys", "export", "python", "help"] {
+    for id in ["information", "datasets", "keys", "export", "python", "help", "address-sheet"] {
         if let Ok(dialog) = dom.by_id::<HtmlDialogElement>(id) {
             dialog.close();
         }

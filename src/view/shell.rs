@@ -11,7 +11,7 @@ use wasm_bindgen::{JsCast, JsValue, closure::Closure};
 use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::{Document, Element, HtmlElement, HtmlInputElement, ResizeObserver};
 
-use super::{Page, bundle, copies, datasets, dom::Dom, files, input, save, sheets};
+use super::{Page, animation, bundle, copies, datasets, dom::Dom, files, input, recent, save, sheets};
 use crate::{
     Error, Kind, Result,
     app::{
@@ -19,6 +19,7 @@ use crate::{
         event::{Answer, Lane},
         exports::Format,
         notices::HELP,
+        open_set::Reading,
     },
     display::Cell as Pixel,
     engine::Engine,
@@ -49,11 +50,19 @@ pub struct Shell {
     /// Hears of every new image, with the part of the scan positions that it covers.
     presented: RefCell<Option<OnPresented>>,
     covered: Cell<Option<u32>>,
+    /// The part of the scan positions that the image on screen covers.
+    part_seen: Cell<f64>,
+    /// When the page was drawn last; a timer will ask for a frame.
+    drawn_ms: Cell<f64>,
+    some_frame_is_due: Cell<bool>,
     /// Side of each view, CSS px; 0 while none is shown.
     sides: Cell<[f64; 2]>,
     sizes: RefCell<Option<(ResizeObserver, OnSize)>>,
     /// As what a panel was saved last.
     last_format: Cell<Format>,
+    /// A GIF is being made.
+    pub animating: Cell<bool>,
+    pub recent: recent::Recent,
 }
 
 type OnSize = Closure<dyn FnMut()>;
@@ -68,6 +77,13 @@ struct Address {
     hash: String,
     written_ms: f64,
 }
+
+/// Rest between two frames that nobody has asked for while a set is read.
+const FRAME_REST_MS: f64 = 120.0;
+/// The same before the image covers [`FIRST_PICTURE`].
+const FIRST_FRAME_REST_MS: f64 = 40.0;
+/// The part of the scan from which on an image counts as a picture of it.
+const FIRST_PICTURE: f64 = 0.05;
 
 /// A detector given pixel by pixel does not fit into an address.
 const LONGEST_HASH: usize = 8000;
@@ -97,9 +113,14 @@ pub fn start(session: Rc<Session>) -> Result<Rc<Shell>, JsValue> {
         address: RefCell::default(),
         presented: RefCell::new(None),
         covered: Cell::new(None),
+        part_seen: Cell::default(),
+        drawn_ms: Cell::default(),
+        some_frame_is_due: Cell::default(),
         sides: Cell::default(),
         sizes: RefCell::new(None),
         last_format: Cell::default(),
+        animating: Cell::default(),
+        recent: recent::Recent::default(),
     });
     shell.watch_size()?;
     let weak = Rc::downgrade(&shell);
@@ -118,6 +139,7 @@ pub fn start(session: Rc<Session>) -> Result<Rc<Shell>, JsValue> {
     datasets::listen(&shell)?;
     super::loading::listen(&shell);
     copies::listen(&shell);
+    recent::show(&shell);
     let hash = dom.window.location().hash().unwrap_or_default();
     if let Some(state) = ViewState::from_hash(&hash) {
         shell.send(Event::SetState(Box::new(state)));
@@ -137,14 +159,21 @@ impl Shell {
     }
 
     fn drain(self: &Rc<Self>) {
+        let mut can_wait = true;
         while let Some(event) = self.next_event() {
+            can_wait &= event.can_wait() && !self.is_first_picture(&event);
             let effects = self.app.borrow_mut().update(self.now_ms(), event);
             for effect in effects {
                 self.run(effect);
             }
         }
         self.at_work.set(false);
-        self.ask_for_frame();
+        if can_wait { self.ask_for_some_frame() } else { self.ask_for_frame() }
+    }
+
+    /// The answer to the first image of the whole scan does not wait.
+    fn is_first_picture(&self, event: &Event) -> bool {
+        matches!(event, Event::Answered { lane: Lane::Image, .. }) && self.part_seen.get() < FIRST_PICTURE
     }
 
     fn next_event(&self) -> Option<Event> {
@@ -177,6 +206,11 @@ impl Shell {
 
     pub fn set_engine(&self, engine: Rc<Engine>) {
         *self.engine.borrow_mut() = Some(engine);
+    }
+
+    /// The engine of the open set.
+    pub fn engine(&self) -> Option<Rc<Engine>> {
+        self.engine.borrow().clone()
     }
 
     pub fn dom(&self) -> Rc<Dom> {
@@ -231,6 +265,29 @@ impl Shell {
         }
     }
 
+    /// Asks for a frame when one was drawn some time ago: pictures that nobody has asked for come rarely while a set is
+    /// read, since the same thread reads it.
+    fn ask_for_some_frame(self: &Rc<Self>) {
+        let is_reading = self.app.borrow().set.as_ref().is_some_and(|set| set.reading == Reading::Going);
+        if !is_reading || self.app.borrow().playing {
+            return self.ask_for_frame();
+        }
+        if self.frame_is_due.get() || self.some_frame_is_due.replace(true) {
+            return;
+        }
+        let weak = Rc::downgrade(self);
+        let is_seen = self.part_seen.get() >= FIRST_PICTURE;
+        let rest_ms = if is_seen { FRAME_REST_MS } else { FIRST_FRAME_REST_MS };
+        let rest_ms = (self.drawn_ms.get() + rest_ms - self.now_ms()).max(0.0);
+        gloo_timers::callback::Timeout::new(rest_ms as u32, move || {
+            if let Some(shell) = weak.upgrade() {
+                shell.some_frame_is_due.set(false);
+                shell.ask_for_frame();
+            }
+        })
+        .forget();
+    }
+
     /// Hears when the views change their size: they appear, the window or a card pushes them. Asking for it in every
     /// frame would make the browser lay out the page each time.
     fn watch_size(self: &Rc<Self>) -> Result<(), JsValue> {
@@ -268,6 +325,7 @@ impl Shell {
             return;
         }
         self.drawn.set(self.drawn.get().wrapping_add(1));
+        self.drawn_ms.set(self.now_ms());
         // Writing into the page may cause events; they wait until it is drawn.
         self.at_work.set(true);
         let is_due = self.draw();
@@ -277,7 +335,7 @@ impl Shell {
             self.at_work.set(true);
             self.drain();
         } else if is_due {
-            self.ask_for_frame();
+            self.ask_for_some_frame();
         }
     }
 
@@ -305,10 +363,14 @@ impl Shell {
         if self.covered.replace(serial) == serial {
             return;
         }
-        let (Some(shown), Some(listener)) = (&app.image, self.presented.borrow().clone()) else { return };
+        let Some(shown) = &app.image else { return self.part_seen.set(0.0) };
         let cells = &shown.field.cells;
         let known = cells.iter().filter(|&&cell| matches!(cell, Pixel::Value | Pixel::Void)).count();
-        listener(known as f64 / cells.len().max(1) as f64);
+        self.part_seen.set(known as f64 / cells.len().max(1) as f64);
+        let listener = self.presented.borrow().clone();
+        if let Some(listener) = listener {
+            listener(self.part_seen.get());
+        }
     }
 
     /// Whether the address is still to be written.
@@ -346,6 +408,7 @@ impl Shell {
             Effect::Keep => copies::keep(self),
             Effect::ClearCopies => copies::clear(self),
             Effect::Flip(flip) => self.session.set_flip(flip),
+            Effect::Order(order) => self.session.set_order(order),
             Effect::Exclude(pixels) => self.session.exclude(pixels),
             Effect::List => {
                 let shell = self.clone();
@@ -390,8 +453,17 @@ impl Shell {
             }
         };
         match command {
-            Command::OpenFiles => click("files"),
-            Command::OpenFolder => click("folder"),
+            Command::OpenFiles => recent::pick(self, recent::Kind::Files),
+            Command::OpenFolder => recent::pick(self, recent::Kind::Folder),
+            Command::Recent(place) => recent::open(self, place),
+            Command::ForgetRecent => recent::forget(self),
+            Command::Address => {
+                sheets::toggle(dom, "address-sheet");
+                dom.focus("address");
+            }
+            Command::OpenAddress => files::open_address(self),
+            Command::SaveReel => animation::start(self),
+            Command::CancelReel => animation::cancel(self),
             Command::AddFiles => click("more-files"),
             Command::TypeNumbers => {
                 let first =
@@ -419,9 +491,13 @@ impl Shell {
             Command::CopyInformation => self.copy("copy-information", self.app.borrow().information_text()),
             Command::Export if self.app.borrow().set.is_some() => {
                 sheets::fill_export(dom, &self.app.borrow());
+                save::preview_of(self, self.selected());
                 sheets::toggle(dom, "export");
             }
-            Command::ExportPanel(_) => sheets::fill_export(dom, &self.app.borrow()),
+            Command::ExportPanel(panel) => {
+                sheets::fill_export(dom, &self.app.borrow());
+                save::preview_of(self, panel);
+            }
             Command::ExportAs(format) => {
                 self.last_format.set(format);
                 save::panel(self, format, self.selected());
@@ -501,6 +577,9 @@ async fn answer(engine: &Engine, ask: Ask) -> Result<Answer> {
         Ask::Phase(field, how) => Answer::Phase(integrate(&field, how, &Pace::default().rest()).await),
         Ask::Pattern(frame) => Answer::Pattern(frame, engine.pattern(frame).await?),
         Ask::Patterns(frames) => Answer::Patterns(engine.sum_pattern(&frames).await?),
+        Ask::Squares(pixels) => Answer::Squares(pixels.count(), engine.squares(&pixels).await?),
+        Ask::MaxPattern(frames) => Answer::MaxPattern(engine.max_pattern(&frames).await?),
+        Ask::SquarePattern(frames) => Answer::SquarePattern(engine.square_pattern(&frames).await?),
         Ask::Spectrum { values, rows, cols } => {
             Answer::Spectrum(spectrum(&values, rows, cols, true, &Pace::default().rest()).await)
         }

@@ -15,7 +15,7 @@ use crate::{
         notices,
         words::{self, Row, Tone},
     },
-    display::{bytes, count, value},
+    display::{bytes, count, count_signed, value},
     products::{DetectorShape, Flip},
 };
 
@@ -62,7 +62,9 @@ fn draw_set(dom: &Dom, app: &App) {
         field(dom, app, "scan-shape", Entry::ScanShape, &words::shape(set.shape()));
     }
     let wrong = |entry| app.wrong_entry.as_ref().filter(|(wrong, _)| *wrong == entry).map(|(_, why)| why.as_str());
-    let wrong_scan = wrong(Entry::ScanShape);
+    field(dom, app, "scan-offset", Entry::ScanOffset, &count_signed(app.state.order.offset));
+    dom.check("snake", app.state.order.snake);
+    let wrong_scan = wrong(Entry::ScanShape).or(wrong(Entry::ScanOffset));
     dom.text("scan-why", wrong_scan.unwrap_or(&app.scan_why()));
     class(dom, "scan-why", wrong_scan.is_some());
     draw_choices(dom, app);
@@ -103,11 +105,18 @@ fn draw_scales(dom: &Dom, app: &App) {
         ("scale-alpha", Entry::Alpha, alpha),
         ("scale-energy", Entry::Energy, measures.energy_ev.map(|ev| ev / 1e3)),
     ] {
-        field(dom, app, id, entry, &scale.map(value).unwrap_or_default());
+        field(dom, app, id, entry, &scale.map(brief).unwrap_or_default());
         wrong = wrong.or(app.wrong_entry.as_ref().filter(|(other, _)| *other == entry).map(|(_, why)| why.clone()));
     }
     class(dom, "scale-why", wrong.is_some());
     dom.text("scale-why", &wrong.unwrap_or_else(|| app.calibration_words()));
+}
+
+/// A number without zeros at its end: fields are narrow.
+fn brief(number: f64) -> String {
+    let text = value(number);
+    let has_point = text.contains('.') && !text.contains('×');
+    if has_point { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
 pub(super) fn class(dom: &Dom, id: &str, is_wrong: bool) {
@@ -127,7 +136,6 @@ fn draw_choices(dom: &Dom, app: &App) {
     let names: Vec<String> = orders.iter().map(AxisOrder::brief).collect();
     pick(dom, "axes", names.iter().map(String::as_str), 0);
     dom.text("axes-why", if orders.len() > 1 { app.axes_why() } else { String::new() }.as_str());
-    dom.show("f-flip", app.may_flip());
     let flip = Flip::ALL.iter().position(|flip| *flip == set.flip()).unwrap_or(0);
     pick(dom, "flip", Flip::ALL.map(Flip::words).into_iter(), flip);
     let hot = app.hot_words();

@@ -8,9 +8,10 @@ use planescope::{
     gpu::{
         Buffer, Context,
         decode::{
-            Decoder, Method, PADDING_BYTES, Variant, max_batch_frames,
+            Decoded, Decoder, Method, PADDING_BYTES, Variant, max_batch_frames,
             trial::{Compressed, Output, Trial},
         },
+        planes::Store,
     },
     shape::{Dtype, FrameLayout},
 };
@@ -39,6 +40,7 @@ pub async fn all(context: &Context) -> Vec<(&'static str, Verdict)> {
         a_batch_of_more_workgroups_than_a_row_holds
         a_decoder_used_again_forgets_the_last_batch
         records_that_outgrow_their_arena_are_decoded_again
+        decodes_into_one_store_do_not_disturb_each_other
         every_output_of_every_kernel_is_what_the_cpu_makes
         batches_are_as_large_as_the_limits_allow
     }
@@ -124,10 +126,23 @@ async fn compared(
 ) -> Result<Vec<FrameFault>, String> {
     let compressed = chunks.upload(context)?;
     let decoded = decoder.decode(context, &compressed, &chunks.slots).await.map_err(said)?;
+    compare(context, &decoded, layout, chunks).await
+}
 
-    let read =
-        async |buffer: &planescope::gpu::Buffer| context.read_words(buffer, 0, buffer.size() / 4).await.map_err(said);
-    let (words, table, slots) = (read(&decoded.words).await?, read(&decoded.table).await?, read(&decoded.slots).await?);
+/// Compares all that a decode has made with what the CPU makes; gives the faults.
+async fn compare(
+    context: &Context,
+    decoded: &Decoded,
+    layout: &FrameLayout,
+    chunks: &Chunks,
+) -> Result<Vec<FrameFault>, String> {
+    let read = async |buffer: &Buffer| context.read_words(buffer, 0, buffer.size() / 4).await.map_err(said);
+    let Store { words, table, slots } = &decoded.store;
+    let (words, table, slots) = (read(words).await?, read(table).await?, read(slots).await?);
+    let words = &words[..decoded.len_words as usize];
+    let first_slot = decoded.first_slot as usize;
+    let table = &table[first_slot * layout.blocks() as usize..];
+    let slots = &slots[2 * first_slot..];
     let mut records = 0;
     let mut faults = Vec::new();
     for (i, slot) in chunks.slots.iter().enumerate() {
@@ -141,7 +156,7 @@ async fn compared(
         match expected {
             Ok(planes) => {
                 records +=
-                    compare_records(layout, &planes, &words, places).map_err(|what| format!("{}: {what}", at()))?
+                    compare_records(layout, &planes, words, places).map_err(|what| format!("{}: {what}", at()))?
             }
             Err((fault, block)) => {
                 faults.push(FrameFault { frame: slot.frame, fault, block });
@@ -151,13 +166,49 @@ async fn compared(
             }
         }
     }
-    // Blocks of a frame that fails in another may have left theirs.
-    ensure(records.max(1) == words.len() || !faults.is_empty() && records < words.len(), || {
+    // Blocks of a frame that fails in another may have left theirs, and others may lie before these.
+    let may_be_more = !faults.is_empty() || first_slot > 0;
+    ensure(records == words.len() || may_be_more && records < words.len(), || {
         format!("{layout:?}: records of {records} words in {} words", words.len())
     })?;
     ensure(faults == decoded.faults, || format!("expected {faults:?}, found {:?}", decoded.faults))?;
     ensure(context.errors().is_empty(), || format!("{:?}", context.errors()))?;
     Ok(faults)
+}
+
+/// Decodes that follow one another into a store, one that makes far more than was thought, and others after it; damaged
+/// frames among them. All are looked at when all are done.
+pub async fn decodes_into_one_store_do_not_disturb_each_other(context: &Context) -> Verdict {
+    let layout = layout(Dtype::U16, 64, 96, 4096);
+    let mut random = Random(11);
+    let mut batches: Vec<Chunks> = (0..6).map(|_| Chunks::default()).collect();
+    for (i, chunks) in batches.iter_mut().enumerate() {
+        for frame in 0..5 + 7 * i as u32 {
+            let values = if i == 3 { vec![255; 64 * 96 * 2] } else { pixels(&mut random, frame, &layout) };
+            let mut chunk = chunk_of(&layout, &values);
+            if i % 2 == 0 && frame == 3 {
+                chunk.truncate(chunk.len() - 1);
+            }
+            chunks.push(&chunk);
+        }
+    }
+    let decoder = Decoder::new(context, layout, 64, Method::default()).await.map_err(said)?;
+    let frames = batches.iter().map(|chunks| chunks.slots.len() as u32).sum();
+    let bytes = batches.iter().map(|chunks| chunks.bytes.len() as u64).sum();
+    let (room, verdict) = decoder.expect(context, bytes, frames);
+    room.map_err(said)?;
+    verdict.await.map_err(said)?;
+    let mut decoded = Vec::new();
+    for chunks in &batches {
+        let compressed = chunks.upload(context)?;
+        decoded.push(decoder.decode(context, &compressed, &chunks.slots).await.map_err(said)?);
+    }
+    for (i, (decoded, chunks)) in decoded.iter().zip(&batches).enumerate() {
+        let faults = compare(context, decoded, &layout, chunks).await.map_err(|what| format!("batch {i}: {what}"))?;
+        ensure(faults.len() == usize::from(i % 2 == 0), || format!("batch {i}: {faults:?}"))?;
+    }
+    let starts: Vec<u32> = decoded.iter().map(|decoded| decoded.first_slot).collect();
+    ensure(starts[..3] == [0, 5, 17] && starts[3..5] == [0, 0], || format!("they begin at {starts:?}"))
 }
 
 /// Compares a frame's records with its planes; gives their words.

@@ -39,6 +39,7 @@ twin_tests! {
     a_batch_of_more_workgroups_than_a_row_holds
     a_decoder_used_again_forgets_the_last_batch
     records_that_outgrow_their_arena_are_decoded_again
+    decodes_into_one_store_do_not_disturb_each_other
     every_output_of_every_kernel_is_what_the_cpu_makes
     batches_are_as_large_as_the_limits_allow
 }

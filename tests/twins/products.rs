@@ -5,7 +5,10 @@ use std::{fmt::Debug, rc::Rc};
 use planescope::{
     Error,
     cpu::{self, pixels_to_planes},
-    engine::{Census, ChunkFault, FrameFault, FrameState, Frames, Moments, Pattern, PatternSum, PixelSet, ScanSums},
+    engine::{
+        Census, ChunkFault, FrameFault, FrameState, Frames, Moments, Pattern, PatternMax, PatternSquares, PatternSum,
+        PixelSet, ScanSquares, ScanSums,
+    },
     gpu::{self, Context},
     shape::{Detector, Dtype, FrameLayout, Scan},
 };
@@ -107,6 +110,11 @@ pub async fn requests_under_way_together_do_not_disturb_each_other(context: &Rc<
     Ok(())
 }
 
+fn add(context: &Context, engine: &gpu::Engine, batch: &cpu::planes::Batch) -> Verdict {
+    let uploaded = gpu::decode::Decoded::upload(context, batch).map_err(told)?;
+    engine.add(&uploaded, &batch.frames, &batch.status).map_err(told)
+}
+
 pub async fn a_census_grows_with_the_batches(context: &Rc<Context>) -> Verdict {
     let mut sample = Sample::new(17, 31, Dtype::U16, 256);
     let batches = std::mem::take(&mut sample.batches);
@@ -114,7 +122,7 @@ pub async fn a_census_grows_with_the_batches(context: &Rc<Context>) -> Verdict {
     let all_frames = sample.frames.clone();
     sample.frames.iter_mut().for_each(|frame| *frame = None);
     for batch in &batches {
-        engine.add(gpu::planes::Batch::upload(context, batch).map_err(told)?).map_err(told)?;
+        add(context, &engine, batch)?;
         batch.frames.iter().for_each(|&frame| sample.frames[frame as usize] = all_frames[frame as usize].clone());
         for good in [sample.good(), sample.good(), sample.good().without(&pixels_by_index(&sample, 5))] {
             same("census", &engine.census(&good).await.map_err(told)?, &census_of(&sample, &good))?;
@@ -131,7 +139,7 @@ pub async fn batches_that_are_merged_answer_as_before(context: &Rc<Context>) -> 
     let (good, all_frames) = (sample.good(), std::mem::replace(&mut sample.frames, vec![None; FRAMES as usize]));
     for frame in (0..FRAMES).filter(|&frame| frame != ABSENT) {
         let one = batch(&sample.layout, &[frame], &all_frames);
-        engine.add(gpu::planes::Batch::upload(context, &one).map_err(told)?).map_err(told)?;
+        add(context, &engine, &one)?;
         sample.frames[frame as usize].clone_from(&all_frames[frame as usize]);
         same("virtual image", &engine.virtual_image(&good).await.map_err(told)?, &sums_of(&sample, &good))?;
         if frame % 5 == 2 {
@@ -159,7 +167,7 @@ pub async fn a_pattern_of_more_workgroups_than_a_row_is_exact(context: &Rc<Conte
     let mut batch = cpu::planes::Batch::default();
     batch.push(&layout, 0, &pixels_to_planes::planes(&layout, &pixels));
     let engine = gpu::Engine::new(context.clone(), layout, 1).await.map_err(told)?;
-    engine.add(gpu::planes::Batch::upload(context, &batch).map_err(told)?).map_err(told)?;
+    add(context, &engine, &batch)?;
     let found = engine.pattern(0).await.map_err(told)?;
     let expected: Vec<u32> = pixels.iter().map(|&value| value.into()).collect();
     ensure(found.pixels == expected, || "the pattern differs".into())
@@ -206,14 +214,18 @@ pub async fn sums_over_hundreds_of_frames_carry_into_the_high_word(context: &Rc<
             batch.push(&layout, frame, &pixels_to_planes::planes(&layout, &bytes));
         }
         let engine = gpu::Engine::new(context.clone(), layout, 300).await.map_err(told)?;
-        engine.add(gpu::planes::Batch::upload(context, &batch).map_err(told)?).map_err(told)?;
+        add(context, &engine, &batch)?;
         let total = engine.sum_pattern(&Frames::All).await.map_err(told)?;
         let value =
             |frame, p| if dtype == Dtype::I32 { i64::from(pixel(frame, p) as i32) } else { pixel(frame, p).into() };
         let of = |p: u32| (0..300).map(move |frame| value(frame, p));
         same("sum", &total.sum, &(0..9).map(|p| of(p).sum::<i64>() as u64).collect())?;
-        same("max", &total.max, &(0..9).map(|p| of(p).max().unwrap_or(0) as u32).collect())?;
+        let most = engine.max_pattern(&Frames::All).await.map_err(told)?;
+        same("max", &most.max, &(0..9).map(|p| of(p).max().unwrap_or(0) as u32).collect())?;
         same("frames", &total.frames, &300)?;
+        let squares = engine.square_pattern(&Frames::All).await.map_err(told)?;
+        let square = |p: u32| of(p).map(|value: i64| i128::from(value).pow(2) as u128).sum();
+        same("squares", &squares.square, &(0..9).map(square).collect())?;
     }
     Ok(())
 }
@@ -247,6 +259,9 @@ async fn check(context: &Rc<Context>, mut sample: Sample) -> Verdict {
         let moments = moments_of(&sample, &pixels);
         same("moments, CPU", &on_cpu.moments(&pixels).await, &moments)?;
         same("moments, GPU", &on_gpu.moments(&pixels).await.map_err(told)?, &moments)?;
+        let squares = squares_of(&sample, &pixels);
+        same("squares, CPU", &on_cpu.squares(&pixels).await, &squares)?;
+        same("squares, GPU", &on_gpu.squares(&pixels).await.map_err(told)?, &squares)?;
     }
     for frame in 0..=FRAMES {
         let pattern = pattern_of(&sample, frame);
@@ -258,6 +273,13 @@ async fn check(context: &Rc<Context>, mut sample: Sample) -> Verdict {
         let total = total_of(&sample, &frames);
         same(&format!("sum pattern {frames:?}, CPU"), &on_cpu.sum_pattern(&frames).await, &total)?;
         same(&format!("sum pattern {frames:?}, GPU"), &on_gpu.sum_pattern(&frames).await.map_err(told)?, &total)?;
+        let most = most_of(&sample, &frames);
+        same(&format!("max pattern {frames:?}, CPU"), &on_cpu.max_pattern(&frames).await, &most)?;
+        same(&format!("max pattern {frames:?}, GPU"), &on_gpu.max_pattern(&frames).await.map_err(told)?, &most)?;
+        let squares = PatternSquares { square: pattern_squares_of(&sample, &frames), total };
+        same(&format!("square pattern {frames:?}, CPU"), &on_cpu.square_pattern(&frames).await, &squares)?;
+        let found = on_gpu.square_pattern(&frames).await.map_err(told)?;
+        same(&format!("square pattern {frames:?}, GPU"), &found, &squares)?;
     }
     for frames in [vec![12, 0, 0, BROKEN, ABSENT, SENTINEL, 77], (0..FRAMES).collect()] {
         let hashes = frames.iter().map(|&frame| hash_of(&sample, frame)).collect::<Vec<_>>();
@@ -280,7 +302,7 @@ fn told(error: Error) -> String {
 async fn on_gpu(context: &Rc<Context>, sample: &Sample) -> Result<gpu::Engine, String> {
     let engine = gpu::Engine::new(context.clone(), sample.layout, FRAMES).await.map_err(told)?;
     for batch in &sample.batches {
-        engine.add(gpu::planes::Batch::upload(context, batch).map_err(told)?).map_err(told)?;
+        add(context, &engine, batch)?;
     }
     Ok(engine)
 }
@@ -320,6 +342,23 @@ fn moments_of(sample: &Sample, pixels: &PixelSet) -> Moments {
     Moments { sum: sums(|_, _| 1), sum_row: sums(|row, _| row), sum_col: sums(|_, col| col), valid: valid(sample) }
 }
 
+fn squares_of(sample: &Sample, pixels: &PixelSet) -> ScanSquares {
+    let square = |frame: u32| {
+        let values = sample.frames[frame as usize].as_ref().filter(|_| sample.is_valid(frame));
+        let counted = (0..).zip(values.into_iter().flatten()).filter(|(pixel, _)| pixels.contains(*pixel));
+        counted.map(|(_, &value)| i128::from(value).pow(2) as u128).sum()
+    };
+    let ScanSums { sum, valid } = sums_of(sample, pixels);
+    ScanSquares { sum, square: (0..FRAMES).map(square).collect(), valid }
+}
+
+fn pattern_squares_of(sample: &Sample, frames: &Frames) -> Vec<u128> {
+    let chosen: Vec<_> = (0..FRAMES).filter(|&frame| sample.is_valid(frame) && frames.contains(frame)).collect();
+    let patterns: Vec<_> = chosen.iter().flat_map(|&frame| &sample.frames[frame as usize]).collect();
+    let square = |pixel: usize| patterns.iter().map(|pattern| i128::from(pattern[pixel]).pow(2) as u128).sum();
+    (0..sample.layout.detector.pixels() as usize).map(square).collect()
+}
+
 fn valid(sample: &Sample) -> Vec<u8> {
     (0..FRAMES).map(|frame| sample.is_valid(frame).into()).collect()
 }
@@ -338,13 +377,20 @@ fn pattern_of(sample: &Sample, frame: u32) -> Pattern {
 fn total_of(sample: &Sample, frames: &Frames) -> PatternSum {
     let chosen: Vec<_> = (0..FRAMES).filter(|&frame| sample.is_valid(frame) && frames.contains(frame)).collect();
     let patterns: Vec<_> = chosen.iter().flat_map(|&frame| &sample.frames[frame as usize]).collect();
-    let least = if sample.layout.dtype.is_signed() { -1 << (sample.layout.dtype.bits() - 1) } else { 0 };
     let pixels = 0..sample.layout.detector.pixels() as usize;
     PatternSum {
-        sum: pixels.clone().map(|pixel| patterns.iter().map(|pattern| pattern[pixel]).sum::<i64>() as u64).collect(),
-        max: pixels.map(|p| patterns.iter().map(|pattern| pattern[p]).max().unwrap_or(least) as u32).collect(),
+        sum: pixels.map(|pixel| patterns.iter().map(|pattern| pattern[pixel]).sum::<i64>() as u64).collect(),
         frames: chosen.len() as u32,
     }
+}
+
+fn most_of(sample: &Sample, frames: &Frames) -> PatternMax {
+    let chosen: Vec<_> = (0..FRAMES).filter(|&frame| sample.is_valid(frame) && frames.contains(frame)).collect();
+    let patterns: Vec<_> = chosen.iter().flat_map(|&frame| &sample.frames[frame as usize]).collect();
+    let least = if sample.layout.dtype.is_signed() { -1 << (sample.layout.dtype.bits() - 1) } else { 0 };
+    let pixels = 0..sample.layout.detector.pixels() as usize;
+    let max = pixels.map(|p| patterns.iter().map(|pattern| pattern[p]).max().unwrap_or(least) as u32).collect();
+    PatternMax { max, frames: chosen.len() as u32 }
 }
 
 fn census_of(sample: &Sample, good: &PixelSet) -> Census {

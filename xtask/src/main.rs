@@ -10,6 +10,7 @@
 //! - `render`: virtual images and patterns as files, without a browser.
 //! - `soak`: works on the page for minutes and looks for what grows, breaks or slows.
 //! - `demo`: makes the page's demo set anew.
+//! - `screenshots`: takes the pictures of docs/screenshots.
 
 mod ab;
 mod bench;
@@ -71,6 +72,8 @@ enum Command {
     Soak(Box<soak::Options>),
     /// Make the page's demo set in www/demo anew
     Demo,
+    /// Take the pictures of docs/screenshots of the page in dist/
+    Screenshots,
 }
 
 fn main() -> ExitCode {
@@ -93,6 +96,11 @@ fn execute(command: Command) -> Result<ExitCode> {
         Command::Render(options) => return render::run(&options),
         Command::Soak(options) => return soak::run(&options),
         Command::Inspect(options) => return inspect::run(&options),
+        Command::Screenshots => {
+            let (python, chrome) = (test::tools::python()?, test::tools::chrome()?);
+            test::data::make(&python)?;
+            browser::pictures::take(&chrome, &python)?;
+        }
         Command::Demo => test::data::make_demo(&test::tools::python()?)?,
         Command::Build { dev, out } => {
             let profile = if dev { wasm::Profile::Dev } else { wasm::Profile::Release };

@@ -11,6 +11,7 @@ uniform! {
     /// Shape of one batch, for all passes of a decode; see shaders/shared/batch.wgsl.
     pub struct Batch {
         frames: u32,
+        first_slot: u32,
         pixel_bytes: u32,
         frame_bytes: u32,
         block_bytes: u32,
@@ -30,6 +31,7 @@ impl Batch {
         let block_bytes = (0..chunk.lz4_blocks).map(|block| chunk.bytes_of(block)).sum::<u32>();
         Self {
             frames,
+            first_slot: 0,
             pixel_bytes: layout.dtype.bytes(),
             frame_bytes: chunk.frame_bytes,
             block_bytes: chunk.block_bytes,

@@ -16,8 +16,9 @@ use super::{
         measure_blocks::{self, MeasureBlocks},
         pack_blocks::{self, PackBlocks},
         pixels_to_planes::PixelsToPlanes,
+        planes::Store,
     },
-    Decoded, PassTimes,
+    Decoded, PassTimes, Times,
     batch::Batch,
     framing::{Framing, chunks_of, faults, storage},
     pass_of,
@@ -132,9 +133,10 @@ impl Dense {
             }
             Ok(words)
         });
-        let words = words?;
-        let faults = faults(context, &slots, failed).await?;
-        Ok((Decoded { words, table, slots, faults, stopwatch, spans }, verdict))
+        let faults = faults(context, &slots, 0..batch.frames, failed).await?;
+        let store = Store { words: Rc::new(words?), table: Rc::new(table), slots: Rc::new(slots) };
+        let times = stopwatch.map_or(Times::Known(None), |stopwatch| Times::Noted(stopwatch, spans));
+        Ok((Decoded { store, first_slot: 0, len_words, blocks: batch.blocks, faults, times }, verdict))
     }
 }
 

@@ -1,5 +1,7 @@
 //! What every decode begins and ends with: the chunks of a batch, where their blocks lie, and what became of them.
 
+use std::ops::Range;
+
 use wgpu::BufferUsages as Usage;
 
 use super::super::{Buffer, Context, Readback};
@@ -105,15 +107,15 @@ pub fn chunks_of(slots: &[Slot]) -> Vec<[u32; 4]> {
     slots.iter().map(|slot| [slot.frame, slot.offset, slot.len_bytes, 0]).collect()
 }
 
-/// The frames of a batch's `slots` (frame, status) that failed; `failed` says how many there are.
+/// The frames among those of `slots` (frame, status) in `range` that failed; `failed` says how many there are.
 ///
 /// # Errors
 /// As [`Context::read_words`].
-pub async fn faults(context: &Context, slots: &Buffer, failed: u32) -> Result<Vec<FrameFault>> {
+pub async fn faults(context: &Context, slots: &Buffer, range: Range<u32>, failed: u32) -> Result<Vec<FrameFault>> {
     if failed == 0 {
         return Ok(Vec::new());
     }
-    let words = context.read_words(slots, 0, slots.size() / 4).await?;
+    let words = context.read_words(slots, 2 * u64::from(range.start), 2 * range.len() as u64).await?;
     let fault = |&[frame, status]: &[u32; 2]| {
         let fault = ChunkFault::of_code(status & 0xFF)?;
         Some(FrameFault { frame, fault, block: status >> 8 })

@@ -25,8 +25,8 @@ impl Lanes {
     /// A lane for each invocation of the workgroups that decode `batch`, and the number of these.
     ///
     /// # Errors
-    /// As [`Context::guarded`].
-    pub async fn of(&self, context: &Context, batch: &Batch) -> Result<(Rc<Buffer>, u32)> {
+    /// As [`Context::buffer`].
+    pub fn of(&self, context: &Context, batch: &Batch) -> Result<(Rc<Buffer>, u32)> {
         let groups = self.groups(context, batch);
         let bytes = u64::from(groups * self.workgroup) * LANE_BYTES;
         let kept = self.buffer.borrow().clone();
@@ -35,7 +35,7 @@ impl Lanes {
         }
         // The old ones go first: work under way keeps them alive.
         self.buffer.replace(None);
-        let lanes = Rc::new(context.guarded("decode.lanes", || storage(context, "decode.lanes", bytes / 4)).await?);
+        let lanes = Rc::new(storage(context, "decode.lanes", bytes / 4)?);
         self.buffer.replace(Some(lanes.clone()));
         Ok((lanes, groups))
     }

@@ -10,15 +10,16 @@ mod framing;
 mod lanes;
 mod pixels;
 mod records;
+mod segment;
 pub mod trial;
 
 use std::{cell::RefCell, collections::HashMap, rc::Rc};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Buffer, Context, Stopwatch, Verdict, block_records, frame_coop, lz4, planes};
+use super::{Context, Stopwatch, Verdict, block_records, frame_coop, lz4, planes};
 use crate::{
-    cpu::block_pixels::PixelOutput,
+    cpu::{self, block_pixels::PixelOutput},
     engine::{FrameFault, Slot},
     error::{Error, Kind, Result},
     shape::{Dtype, FrameLayout},
@@ -101,27 +102,52 @@ pub type PassTimes = Vec<(&'static str, f64)>;
 /// Frames that came out of one decode, on the GPU.
 #[derive(Debug)]
 pub struct Decoded {
-    /// Records.
-    pub words: Buffer,
-    /// Slot x blocks + block -> first word of its record; 0xFFFFFFFF for a failed frame.
-    pub table: Buffer,
-    /// Slot -> frame, status.
-    pub slots: Buffer,
+    /// Where they lie, perhaps behind those of earlier decodes.
+    pub store: planes::Store,
+    pub first_slot: u32,
+    /// Words of all records in the store up to the last of these.
+    pub len_words: u32,
+    /// Blocks of a frame.
+    pub blocks: u32,
     /// By slot.
     pub faults: Vec<FrameFault>,
-    stopwatch: Option<Stopwatch>,
-    /// Names of the passes and their times, from the laps.
-    spans: fn(&[[f64; 2]]) -> PassTimes,
+    times: Times,
+}
+
+/// How long the passes of a decode took.
+#[derive(Debug)]
+enum Times {
+    Known(Option<PassTimes>),
+    /// Still on the GPU; the function makes names and times of laps.
+    Noted(Stopwatch, fn(&[[f64; 2]]) -> PassTimes),
 }
 
 impl Decoded {
-    /// GPU time of each pass, and of clearing and copying between them, once they have run; `None` without timestamps.
+    /// Frames that were packed in main memory.
+    ///
+    /// # Errors
+    /// `Gpu` without memory.
+    pub fn upload(context: &Context, batch: &cpu::planes::Batch) -> Result<Self> {
+        let slots: Vec<u32> = batch.frames.iter().zip(&batch.status).flat_map(|(&f, &status)| [f, status]).collect();
+        let store = planes::Store {
+            words: Rc::new(context.storage_of("planes.words", &batch.words)?),
+            table: Rc::new(context.storage_of("planes.table", &batch.table)?),
+            slots: Rc::new(context.storage_of("planes.slots", &slots)?),
+        };
+        let blocks = batch.table.len().checked_div(batch.frames.len()).unwrap_or_default() as u32;
+        let (len_words, times) = (batch.words.len() as u32, Times::Known(None));
+        Ok(Self { store, first_slot: 0, len_words, blocks, faults: Vec::new(), times })
+    }
+
+    /// GPU time of each pass, and of clearing between them, once they have run; `None` without timestamps.
     ///
     /// # Errors
     /// As [`Context::read_bytes`].
     pub async fn passes_ms(&self, context: &Context) -> Result<Option<PassTimes>> {
-        let Some(stopwatch) = &self.stopwatch else { return Ok(None) };
-        Ok(Some((self.spans)(&stopwatch.laps_ms(context).await?)))
+        match &self.times {
+            Times::Known(times) => Ok(times.clone()),
+            Times::Noted(stopwatch, spans) => Ok(Some(spans(&stopwatch.laps_ms(context).await?))),
+        }
     }
 
     /// The sum of [`Decoded::passes_ms`].
@@ -132,17 +158,10 @@ impl Decoded {
         Ok(self.passes_ms(context).await?.map(|passes| passes.iter().map(|(_, ms)| ms).sum()))
     }
 
-    /// As the resident store keeps it; `slots` are those that were decoded.
-    pub fn into_batch(self, slots: &[Slot]) -> planes::Batch {
-        let frames: Vec<u32> = slots.iter().map(|slot| slot.frame).collect();
+    /// Status of each of the `slots` that were decoded, as in [`planes::Batch`].
+    pub fn status(&self, slots: &[Slot]) -> Vec<u32> {
         let faults: HashMap<u32, u32> = self.faults.iter().map(|fault| (fault.frame, fault.status())).collect();
-        let status: Vec<u32> = frames.iter().map(|frame| faults.get(frame).copied().unwrap_or(0)).collect();
-        self.into_packed(&frames, &status)
-    }
-
-    /// The same for frames and status that are known.
-    pub fn into_packed(self, frames: &[u32], status: &[u32]) -> planes::Batch {
-        planes::Batch::new(self.words, self.table, self.slots, frames.to_vec(), status.to_vec())
+        slots.iter().map(|slot| faults.get(&slot.frame).copied().unwrap_or(0)).collect()
     }
 }
 
@@ -285,6 +304,27 @@ impl Decoder {
         self.batch_frames
     }
 
+    /// Makes room for decodes of `frames` frames in all, of `compressed_bytes` bytes, where the variant can: their
+    /// results then lie in few large buffers, and any number may be under way.
+    ///
+    /// # Errors
+    /// As [`Context::buffer`]; the verdict as [`Context::watched`].
+    pub fn expect(&self, context: &Context, compressed_bytes: u64, frames: u32) -> (Result<()>, Verdict) {
+        match &self.chain {
+            Chain::Records(records) => records.expect(context, compressed_bytes, frames),
+            Chain::Dense(_) | Chain::Pixels(..) => (Ok(()), Box::pin(async { Ok(()) })),
+        }
+    }
+
+    /// Decodes that may well be under way at the same time.
+    pub fn at_once(&self) -> usize {
+        match &self.chain {
+            Chain::Records(_) => ANSWERS,
+            // Each has a large scratch of its own.
+            Chain::Dense(_) | Chain::Pixels(..) => DECODES,
+        }
+    }
+
     /// How it decodes.
     pub fn method(&self) -> Method {
         self.method
@@ -392,5 +432,9 @@ fn pass_of<'a>(
     encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label: Some(label), timestamp_writes })
 }
 
+/// Decodes with a scratch of their own: the answers of one are awaited while the next one computes.
+pub const DECODES: usize = 2;
+/// Decodes that share their scratch.
+const ANSWERS: usize = 6;
 /// Bytes behind the last chunk of a batch, which the kernels may look at.
 pub const PADDING_BYTES: u64 = 32;

@@ -93,7 +93,7 @@ impl Pixels {
         let batch = Batch::of(&self.layout, slots.len() as u32);
         let scratch = self.scratch(context).await?;
         let lanes = match &self.passes.kernel {
-            Kernel::Lane(_) => Some(self.lanes.of(context, &batch).await?),
+            Kernel::Lane(_) => Some(context.guarded("decode.lanes", || self.lanes.of(context, &batch)).await?),
             Kernel::Coop(_) => None,
         };
         let Scratch { framing, pixels } = &scratch;

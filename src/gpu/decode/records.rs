@@ -1,26 +1,25 @@
 //! Chunks straight to records: headers, then blocks to records by one invocation each, then the slots.
 //!
-//! Records go to an arena, whose size is a guess; their words are counted in any case, so that an arena that was too
-//! small is made larger and the batch decoded once more. From there they are copied into a buffer of exactly their
-//! size.
+//! Records go where they stay ([`super::segment`]). Room for them is a guess; their words are counted in any case, so
+//! that a batch for which there was too little is decoded once more. All decodes share their scratch: the GPU runs them
+//! one after another, whenever their answers come.
 
 use std::{cell::RefCell, rc::Rc};
-
-use wgpu::BufferUsages as Usage;
 
 use super::{
     super::{
         Buffer, Context, Stopwatch, Verdict,
         block_records::{self, BlockRecords},
-        copy_words::{self, CopyWords},
         frame_headers::{self, FrameHeaders},
+        readback::Readback,
         seal_slots::{self, SealSlots},
     },
-    Decoded, PassTimes,
-    batch::{Batch, most_record_words},
-    framing::{Framing, chunks_of, faults, storage},
+    Decoded, PassTimes, Times,
+    batch::Batch,
+    framing::{Framing, chunks_of, faults},
     lanes::Lanes,
     pass_of,
+    segment::{Room, Segments},
 };
 use crate::{
     engine::Slot,
@@ -33,7 +32,6 @@ pub struct Passes {
     frame_headers: FrameHeaders,
     block_records: BlockRecords,
     seal_slots: SealSlots,
-    copy_words: CopyWords,
 }
 
 impl Passes {
@@ -43,7 +41,6 @@ impl Passes {
             frame_headers: FrameHeaders::new(context),
             block_records: BlockRecords::new(context, workgroup),
             seal_slots: SealSlots::new(context),
-            copy_words: CopyWords::new(context),
         }
     }
 }
@@ -54,21 +51,51 @@ pub struct Records {
     passes: Rc<Passes>,
     layout: FrameLayout,
     batch_frames: u32,
-    /// One for each decode that runs at the same time, kept for the next.
-    idle: RefCell<Vec<Scratch>>,
+    framing: RefCell<Option<Rc<Framing>>>,
     lanes: Lanes,
+    pub segments: Segments,
+    /// For decodes to come.
+    idle: RefCell<Vec<Answer>>,
 }
 
+/// What a decode is asked for: the totals before and after it, and the times of its passes.
 #[derive(Debug)]
-struct Scratch {
-    framing: Framing,
-    arena: Buffer,
+struct Answer {
+    readback: Readback,
+    stopwatch: Option<Stopwatch>,
+}
+
+/// A decode under way.
+struct Started {
+    room: Room,
+    answer: Answer,
+    verdict: Verdict,
+}
+
+/// What became of a batch.
+enum Outcome {
+    Decoded(Box<Decoded>),
+    /// The records take so many bytes.
+    TooLarge(u64),
 }
 
 impl Records {
     pub fn new(passes: Rc<Passes>, layout: FrameLayout, batch_frames: u32) -> Self {
-        let lanes = Lanes::new(passes.block_records.workgroup());
-        Self { passes, layout, batch_frames, idle: RefCell::default(), lanes }
+        let (lanes, segments) = (Lanes::new(passes.block_records.workgroup()), Segments::new(layout));
+        let (framing, idle) = Default::default();
+        Self { passes, layout, batch_frames, framing, lanes, segments, idle }
+    }
+
+    /// Makes the scratch and room for decodes of `frames` frames in all, of `compressed_bytes` bytes.
+    ///
+    /// # Errors
+    /// As [`Context::buffer`]; the verdict as [`Context::watched`].
+    pub fn expect(&self, context: &Context, compressed_bytes: u64, frames: u32) -> (Result<()>, Verdict) {
+        context.watched("decode.room", || {
+            self.segments.expect(context, compressed_bytes, frames)?;
+            self.lanes.of(context, &Batch::of(&self.layout, self.batch_frames.min(frames).max(1)))?;
+            self.framing(context).map(drop)
+        })
     }
 
     /// See [`super::Decoder::decode_ahead`].
@@ -78,69 +105,45 @@ impl Records {
         compressed: &wgpu::Buffer,
         slots: &[Slot],
     ) -> Result<(Decoded, Verdict)> {
-        let batch = Batch::of(&self.layout, slots.len() as u32);
-        let mut scratch = self.scratch(context, guessed_bytes(&self.layout, slots)).await?;
-        let decoded = loop {
-            match self.decode_on(context, compressed, slots, &batch, &scratch).await {
-                Ok(Outcome::Decoded(decoded)) => break Ok(*decoded),
-                Ok(Outcome::TooLarge(bytes)) if bytes > context.max_binding_bytes() => {
-                    break Err(too_large(context, bytes));
-                }
-                Ok(Outcome::TooLarge(bytes)) => {
-                    scratch.arena = context.guarded("decode.arena", || arena(context, bytes)).await?;
-                }
-                Err(error) => break Err(error),
+        let mut room = None;
+        loop {
+            let started = self.start(context, compressed, slots, room.take())?;
+            let bytes = match self.outcome(context, started, slots).await? {
+                Outcome::Decoded(decoded) => return Ok((*decoded, Box::pin(async { Ok(()) }))),
+                Outcome::TooLarge(bytes) => bytes,
+            };
+            if bytes > context.max_binding_bytes() {
+                return Err(too_large(context, bytes));
             }
-        };
-        self.idle.borrow_mut().push(scratch);
-        decoded
+            room = Some(bytes);
+        }
     }
 
-    async fn decode_on(
+    /// Submits a decode, in room of its own for records of `own_bytes` bytes or in shared room.
+    fn start(
         &self,
         context: &Context,
         compressed: &wgpu::Buffer,
         slots: &[Slot],
-        batch: &Batch,
-        scratch: &Scratch,
-    ) -> Result<Outcome> {
-        let Scratch { framing, arena } = scratch;
-        let lanes = self.lanes.of(context, batch).await?;
+        own_bytes: Option<u64>,
+    ) -> Result<Started> {
         let (made, verdict) = context.submit_watched("decode", |encoder| {
-            let usage = Usage::STORAGE | Usage::COPY_SRC;
-            let table = context.buffer("decode.table", 4 * u64::from(batch.frames * batch.blocks), usage)?;
-            let sealed = context.buffer("decode.slots", 8 * u64::from(batch.frames), usage)?;
-            let stopwatch = Stopwatch::new(context, LAPS)?;
-            framing.write(context, batch, &chunks_of(slots));
-            encoder.clear_buffer(&framing.totals, 0, None);
-            self.record(context, encoder, stopwatch.as_ref(), compressed, batch, scratch, &lanes, &table, &sealed);
-            framing.ask(encoder);
-            Ok((table, sealed, stopwatch))
+            let room = match own_bytes {
+                Some(bytes) => self.segments.own(context, slots.len() as u32, bytes)?,
+                None => self.segments.room(context, slots)?,
+            };
+            let batch = Batch { first_slot: room.first_slot, ..Batch::of(&self.layout, slots.len() as u32) };
+            let (framing, lanes) = (self.framing(context)?, self.lanes.of(context, &batch)?);
+            let idle = self.idle.borrow_mut().pop();
+            let answer = idle.map_or_else(|| Answer::new(context), Ok)?;
+            framing.write(context, &batch, &chunks_of(slots));
+            answer.readback.record(encoder, &room.segment.totals, 0, 0, 8);
+            self.record(context, encoder, answer.stopwatch.as_ref(), compressed, &batch, &framing, &lanes, &room);
+            answer.record(encoder, &room.segment.totals);
+            Ok((room, answer))
         });
-        let (table, sealed, stopwatch) = made?;
-        let answer = framing.answer(context).await;
-        // What was refused explains an answer that does not come.
-        verdict.await?;
-        let [len_words, failed] = answer?;
-        let len_bytes = 4 * u64::from(len_words);
-        if len_bytes > arena.size() {
-            return Ok(Outcome::TooLarge(len_bytes));
-        }
-        let (words, verdict) = context.submit_watched("decode.copy", |encoder| {
-            let usage = Usage::STORAGE | Usage::COPY_SRC;
-            let words = context.buffer("decode.words", len_bytes, usage)?;
-            let mut pass = pass_of(encoder, "decode.copy", stopwatch.as_ref(), 3);
-            self.passes.copy_words.record(context, &mut pass, arena, &words);
-            drop(pass);
-            if let Some(stopwatch) = &stopwatch {
-                stopwatch.record(encoder);
-            }
-            Ok(words)
-        });
-        let words = words?;
-        let faults = faults(context, &sealed, failed).await?;
-        let decoded = Decoded { words, table, slots: sealed, faults, stopwatch, spans };
-        Ok(Outcome::Decoded(Box::new((decoded, verdict))))
+        let (room, answer) = made?;
+        Ok(Started { room, answer, verdict })
     }
 
     #[expect(clippy::too_many_arguments, reason = "the buffers of one batch")]
@@ -151,53 +154,82 @@ impl Records {
         stopwatch: Option<&Stopwatch>,
         compressed: &wgpu::Buffer,
         batch: &Batch,
-        Scratch { framing, arena }: &Scratch,
+        framing: &Framing,
         (lanes, groups): &(Rc<Buffer>, u32),
-        table: &Buffer,
-        slots: &Buffer,
+        Room { segment, .. }: &Room,
     ) {
+        let (store, totals) = (&segment.store, &segment.totals);
         let mut pass = pass_of(encoder, "decode.headers", stopwatch, 0);
         self.passes.frame_headers.record(context, &mut pass, compressed, batch, framing);
         drop(pass);
         let mut pass = pass_of(encoder, "decode.records", stopwatch, 1);
-        self.passes.block_records.record(context, &mut pass, *groups, compressed, framing, lanes, table, arena);
+        self.passes.block_records.record(context, &mut pass, *groups, compressed, framing, lanes, totals, store);
         drop(pass);
         let mut pass = pass_of(encoder, "decode.seal", stopwatch, 2);
-        self.passes.seal_slots.record(context, &mut pass, batch, framing, table, slots);
+        self.passes.seal_slots.record(context, &mut pass, batch, framing, totals, store);
     }
 
-    async fn scratch(&self, context: &Context, arena_bytes: u64) -> Result<Scratch> {
-        let idle = self.idle.borrow_mut().pop();
-        let full = Batch::of(&self.layout, self.batch_frames);
-        let make = || {
-            let framing = Framing::new(context, &full)?;
-            Ok(Scratch { framing, arena: arena(context, arena_bytes)? })
+    /// Waits for what became of a decode.
+    async fn outcome(&self, context: &Context, started: Started, slots: &[Slot]) -> Result<Outcome> {
+        let Started { room: Room { segment, first_slot, bytes: promised }, answer, verdict } = started;
+        let words = answer.readback.words(context, answer.words()).await;
+        // What was refused explains an answer that does not come.
+        verdict.await?;
+        let words = words?;
+        let &[before, failed_before, after, failed_after, ref laps @ ..] = &words[..] else {
+            return Err(Error::new(Kind::Internal, "gpu_readback", "The graphics card gave no answer"));
         };
-        match idle {
-            Some(scratch) if scratch.arena.size() >= arena_bytes => Ok(scratch),
-            Some(mut scratch) => {
-                scratch.arena = context.guarded("decode.arena", || arena(context, arena_bytes)).await?;
-                Ok(scratch)
-            }
-            None => context.guarded("decode.scratch", make).await,
+        let spans = answer.stopwatch.as_ref().map(|stopwatch| spans(&stopwatch.ms_of(bytemuck::cast_slice(laps))));
+        self.idle.borrow_mut().push(answer);
+        let len_bytes = 4 * u64::from(after);
+        segment.settle(promised, len_bytes);
+        let own_bytes = 4 * u64::from(after - before);
+        self.segments.learn(slots.iter().map(|slot| u64::from(slot.len_bytes)).sum(), own_bytes);
+        if len_bytes > segment.store.words.size() {
+            self.segments.close(&segment);
+            return Ok(Outcome::TooLarge(own_bytes));
+        }
+        let own_slots = first_slot..first_slot + slots.len() as u32;
+        let faults = faults(context, &segment.store.slots, own_slots, failed_after - failed_before).await?;
+        Ok(Outcome::Decoded(Box::new(Decoded {
+            store: segment.store.clone(),
+            first_slot,
+            len_words: after,
+            blocks: self.layout.blocks(),
+            faults,
+            times: Times::Known(spans),
+        })))
+    }
+
+    fn framing(&self, context: &Context) -> Result<Rc<Framing>> {
+        let mut kept = self.framing.borrow_mut();
+        if let Some(framing) = &*kept {
+            return Ok(framing.clone());
+        }
+        let framing = Rc::new(Framing::new(context, &Batch::of(&self.layout, self.batch_frames))?);
+        *kept = Some(framing.clone());
+        Ok(framing)
+    }
+}
+
+impl Answer {
+    fn new(context: &Context) -> Result<Self> {
+        let stopwatch = Stopwatch::new(context, LAPS)?;
+        let readback = Readback::new(context, "decode.answer", TOTALS_BYTES + LAP_BYTES)?;
+        Ok(Self { readback, stopwatch })
+    }
+
+    fn record(&self, encoder: &mut wgpu::CommandEncoder, totals: &Buffer) {
+        self.readback.record(encoder, totals, 0, TOTALS_BYTES / 2, TOTALS_BYTES / 2);
+        if let Some(stopwatch) = &self.stopwatch {
+            stopwatch.record(encoder);
+            self.readback.record(encoder, stopwatch.resolved(), 0, TOTALS_BYTES, LAP_BYTES);
         }
     }
-}
 
-/// What became of a batch.
-enum Outcome {
-    Decoded(Box<(Decoded, Verdict)>),
-    /// The records take so many bytes.
-    TooLarge(u64),
-}
-
-/// Bytes that the records of `slots` take, if they are like most: their headers and bitmaps, and words about as long as
-/// the compressed bytes.
-pub fn guessed_bytes(layout: &FrameLayout, slots: &[Slot]) -> u64 {
-    let blocks = slots.len() as u64 * u64::from(layout.blocks());
-    let compressed: u64 = slots.iter().map(|slot| u64::from(slot.len_bytes)).sum();
-    let most = 4 * most_record_words(layout) * slots.len() as u64;
-    (128 * blocks + compressed + compressed / 4).min(most).next_multiple_of(4)
+    fn words(&self) -> u64 {
+        (TOTALS_BYTES + if self.stopwatch.is_some() { LAP_BYTES } else { 0 }) / 4
+    }
 }
 
 fn too_large(context: &Context, bytes: u64) -> Error {
@@ -207,15 +239,15 @@ fn too_large(context: &Context, bytes: u64) -> Error {
         .action("Set a smaller batch (tuning.batchFrames)")
 }
 
-fn arena(context: &Context, bytes: u64) -> Result<Buffer> {
-    storage(context, "decode.arena", bytes / 4)
-}
-
 /// GPU time of each pass, ms, from the laps of a decode.
 fn spans(laps: &[[f64; 2]]) -> PassTimes {
-    let specs = [frame_headers::SPEC, block_records::SPEC, seal_slots::SPEC, copy_words::SPEC];
+    let specs = [frame_headers::SPEC, block_records::SPEC, seal_slots::SPEC];
     specs.iter().map(|spec| spec.name).zip(laps.iter().map(|[from, to]| to - from)).collect()
 }
 
 /// Passes of a decode.
-const LAPS: u32 = 4;
+const LAPS: u32 = 3;
+/// Of two timestamps each.
+const LAP_BYTES: u64 = 16 * LAPS as u64;
+/// Totals before and after.
+const TOTALS_BYTES: u64 = 16;

@@ -9,7 +9,7 @@ use super::{
     super::{Buffer, Context, Engine},
     Kit, Method, PADDING_BYTES, PassTimes, PixelDecoder, Variant,
     batch::max_batch_frames,
-    dense, framing, pixels, records,
+    dense, framing, pixels, records, segment,
 };
 use crate::{
     cpu::block_pixels::PixelOutput,
@@ -228,7 +228,8 @@ impl Trial {
             Runner::Planes(chain) => {
                 let (decoded, verdict) = chain.decode(context, &part.buffer, slots).await?;
                 verdict.await?;
-                engine.add(decoded.into_batch(slots))?;
+                let frames: Vec<u32> = slots.iter().map(|slot| slot.frame).collect();
+                engine.add(&decoded, &frames, &decoded.status(slots))?;
                 Ok(0)
             }
             Runner::Pixels(pixels) => {
@@ -243,7 +244,7 @@ impl Trial {
                     let from = (i * most) as u64 * bytes;
                     let piece = framing::part_of(context, &made.pixels, from, slots.len() as u64 * bytes).await?;
                     let packed = packer.pack(context, &piece, frames, status).await?;
-                    engine.add(packed.into_packed(frames, status))?;
+                    engine.add(&packed, frames, status)?;
                 }
                 pixels.put_back(made);
                 Ok(u64::from(outside))
@@ -255,6 +256,12 @@ impl Trial {
 /// The most frames of `set` whose records probably fit one binding.
 fn frames_of_a_binding(context: &Context, layout: &FrameLayout, set: &[Compressed]) -> u32 {
     let frames: usize = set.iter().map(|part| part.slots.len()).sum();
-    let bytes: u64 = set.iter().map(|part| records::guessed_bytes(layout, &part.slots)).sum();
+    let bytes: u64 = set
+        .iter()
+        .map(|part| {
+            let compressed = part.slots.iter().map(|slot| u64::from(slot.len_bytes)).sum();
+            segment::usual_bytes(layout, compressed, part.slots.len() as u64)
+        })
+        .sum();
     (context.max_binding_bytes() / (bytes / frames.max(1) as u64).max(1)).min(u64::from(u32::MAX)) as u32
 }

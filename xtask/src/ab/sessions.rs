@@ -86,19 +86,7 @@ impl Bench<'_> {
 
     /// Decode variants and products: one call a slot, on one open set.
     pub async fn calls(&self, set: &Set) -> Result<Session> {
-        // Either way nothing but the calls is on the GPU: no variant is chosen in the background.
-        let knob = if self.probe.kind == Kind::Decodes { ("keepCompressed", true) } else { ("chooseVariant", false) };
-        let tuning = Tuning::from_iter([(knob.0.to_owned(), json!(knob.1))]);
-        set.warm()?;
-        let mut visit = self.visit(&tuning).await?;
-        let clock = self.clock(&mut visit).await?;
-        visit.load(set, &tuning).await?;
-        let mut session = self.session(Source::Calls, &visit.facts);
-        session.clock = Some(clock);
-        // The view comes to rest and is pinned before the GPU settles: the readings that are thrown away come after.
-        visit.ask("settled()").await?;
-        visit.ask("pause(true)").await?;
-        session.drawn[0] = drawn(&mut visit).await?;
+        let (mut visit, mut session) = self.open(set).await?;
         (session.checks, session.blank) = self.check_calls(&mut visit).await?;
         let schedule = Schedule::Interleaved;
         let warm_up = session.warm_up().div_ceil(schedule.forward(0).len());
@@ -112,6 +100,24 @@ impl Bench<'_> {
         session.drawn[1] = drawn(&mut visit).await?;
         visit.end().await;
         Ok(session)
+    }
+
+    /// A browser with the set on show, which draws no more, and a session without readings.
+    pub async fn open(&self, set: &Set) -> Result<(Visit<'_>, Session)> {
+        // Either way nothing but the calls is on the GPU: no variant is chosen in the background.
+        let knob = if self.probe.kind == Kind::Decodes { ("keepCompressed", true) } else { ("chooseVariant", false) };
+        let tuning = Tuning::from_iter([(knob.0.to_owned(), json!(knob.1))]);
+        set.warm()?;
+        let mut visit = self.visit(&tuning).await?;
+        let clock = self.clock(&mut visit).await?;
+        visit.load(set, &tuning).await?;
+        let mut session = self.session(Source::Calls, &visit.facts);
+        session.clock = Some(clock);
+        // The view comes to rest and is pinned before the GPU settles: the readings that are thrown away come after.
+        visit.ask("settled()").await?;
+        visit.ask("pause(true)").await?;
+        session.drawn[0] = drawn(&mut visit).await?;
+        Ok((visit, session))
     }
 
     /// The GPU's clock in this browser, which has to be good.
@@ -137,7 +143,7 @@ impl Bench<'_> {
     }
 
     /// The GPU time of one call, ms.
-    async fn call(&self, visit: &mut Visit<'_>, arm: usize) -> Result<f64> {
+    pub async fn call(&self, visit: &mut Visit<'_>, arm: usize) -> Result<f64> {
         let mut request = self.probe.arms[arm].request.clone();
         request.insert("repeats".to_owned(), json!(1));
         let answer = visit.ask(&format!("time({})", json!(request))).await?;
@@ -150,7 +156,7 @@ impl Bench<'_> {
     }
 
     /// What each arm makes, in full, and whether it leaves the scene as it is; then what no work makes.
-    async fn check_calls(&self, visit: &mut Visit<'_>) -> Result<(Vec<Check>, Check)> {
+    pub async fn check_calls(&self, visit: &mut Visit<'_>) -> Result<(Vec<Check>, Check)> {
         let (mut checks, mut baseline, mut blank) = (Vec::new(), None, Check::default());
         for (arm, described) in self.probe.arms.iter().enumerate() {
             let before = scene(visit).await?;
@@ -190,7 +196,7 @@ impl Bench<'_> {
         visit.end().await;
         let mut session = self.session(Source::Loads, &self.facts.borrow());
         session.clock = Some(clock);
-        let mut loads = Loads { bench: self, set, checks: Vec::new(), blank: Check::default() };
+        let mut loads = Loads::new(self, set);
         session.floor = loads.series(schedule.forward(0)).await?;
         for arm in 1..self.probe.arms.len() {
             let forward = loads.series(schedule.forward(arm)).await?;
@@ -226,14 +232,20 @@ impl Bench<'_> {
 }
 
 /// Loads of one session; every one of them is checked.
-struct Loads<'a> {
+pub struct Loads<'a> {
     bench: &'a Bench<'a>,
     set: &'a Set,
-    checks: Vec<Check>,
-    blank: Check,
+    pub checks: Vec<Check>,
+    /// Frames, and those that hold counts.
+    pub blank: Check,
 }
 
-impl Loads<'_> {
+impl<'a> Loads<'a> {
+    /// None yet.
+    pub fn new(bench: &'a Bench<'a>, set: &'a Set) -> Self {
+        Self { bench, set, checks: Vec::new(), blank: Check::default() }
+    }
+
     async fn series(&mut self, slots: Vec<usize>) -> Result<Series> {
         let (mut discarded, mut rounds) = (Vec::new(), Vec::new());
         for round in 0..1 + self.bench.probe.rounds {
@@ -248,7 +260,7 @@ impl Loads<'_> {
 
     /// One load: hand-over to the last decode, ms by the page's clock. [`Visit::load`] compares the digest of all
     /// frames.
-    async fn load(&mut self, arm: usize) -> Result<f64> {
+    pub async fn load(&mut self, arm: usize) -> Result<f64> {
         let tuning = &self.bench.probe.arms[arm].tuning;
         let mut visit = self.bench.visit(tuning).await?;
         let profile = visit.load(self.set, tuning).await?;

@@ -2,18 +2,19 @@
 //!
 //! Small versions of all probes are run, those of an open set on the smallest acquisition: honest ones must come out
 //! byte for byte, traps must be refused by the clause that they are made for. What no probe of a set breaks is broken
-//! here ([`BROKEN`]). The refusal of software adapters is lifted here and nowhere else.
+//! here ([`BROKEN`]). Of whole loads, which take a browser each, and of decode variants, which take seconds here, one reading
+//! is taken. The refusal of software adapters is lifted here and nowhere else.
 
 use std::{cell::RefCell, path::Path};
 
 use anyhow::{Context, Result};
-use planescope::ab::{Clause, Clock, Session, Void, clock::Readings, experiment::Experiment};
+use planescope::ab::{Check, Clause, Clock, Session, Void, clock::Readings, experiment::Experiment};
 use serde_json::{Value, json};
 
 use super::{
     contents::Assets,
     probe::{Kind, Probe},
-    sessions::{Bench, Hardware},
+    sessions::{Bench, Hardware, Loads},
 };
 use crate::{
     bench::{rig::Rig, set::Set, sweep::Tuning, visit::Visit},
@@ -26,12 +27,13 @@ const FRAMES: usize = 4;
 const SMALLER_CHUNKS: u64 = 2048;
 const SMALLER: u64 = 4096;
 
-/// Runs all of it in `chrome` with these flags.
-pub fn checks(chrome: &Path, flags: &str) -> Result<Tally> {
-    tokio::runtime::Runtime::new()?.block_on(run(chrome, flags))
+/// Runs all of it in `chrome` with these flags, or what has `only` in its name.
+pub fn checks(chrome: &Path, flags: &str, only: Option<&str>) -> Result<Tally> {
+    tokio::runtime::Runtime::new()?.block_on(run(chrome, flags, only))
 }
 
-async fn run(chrome: &Path, flags: &str) -> Result<Tally> {
+async fn run(chrome: &Path, flags: &str, only: Option<&str>) -> Result<Tally> {
+    let is_wanted = |name: &str| only.is_none_or(|only| name.contains(only));
     let mut tally = Tally::default();
     let rig = Rig {
         dist: Some(paths::dist()),
@@ -44,17 +46,23 @@ async fn run(chrome: &Path, flags: &str) -> Result<Tally> {
     let set = Set::of(std::slice::from_ref(&seed), None, None)?;
     for mut probe in Probe::all(&paths::root().join("tests/probes"))? {
         // What an empty control says is a matter of times.
-        if probe.refused_by == Some(Clause::Control) {
+        if probe.refused_by == Some(Clause::Control) || probe.kind == Kind::Loads || !is_wanted(&probe.name) {
             continue;
         }
         probe.rounds = 1;
-        let outcome = small_run(&rig, &probe, &set).await;
+        let outcome = match probe.kind {
+            Kind::Decodes => one_reading_each(&rig, &probe, &set).await,
+            _ => small_run(&rig, &probe, &set).await,
+        };
         tell(&mut tally, &format!("ab: {}", probe.name), outcome);
     }
-    for (name, refused_by, text) in BROKEN {
+    for (name, refused_by, text) in BROKEN.iter().filter(|(name, ..)| is_wanted(name)) {
         let probe = Probe { name: (*name).to_owned(), refused_by: Some(*refused_by), ..Probe::parse(text)? };
         let outcome = small_run(&rig, &probe, &set).await;
         tell(&mut tally, &format!("ab: {name}"), outcome);
+    }
+    if !is_wanted("loads") {
+        return Ok(tally);
     }
     let loads = Probe::parse(&format!("{LOADS}rounds = 1\n{ARMS}"))?;
     let wrong = Set::of(std::slice::from_ref(&seed), Some("0123456789abcdef"), None)?;
@@ -63,6 +71,7 @@ async fn run(chrome: &Path, flags: &str) -> Result<Tally> {
     let nothing = Set::of(&[paths::root().join("README.md")], Some("00"), None)?;
     let probe = Probe { refused_by: Some(Clause::Content), ..loads };
     tell(&mut tally, "ab: loads of files that hold no set", small_run(&rig, &probe, &nothing).await);
+    tell(&mut tally, "ab: a whole load leaves its scene as it is and all its frames", one_load(&rig, &set).await);
     let outcome = draws_when_it_may(&rig, &set).await;
     tell(&mut tally, "ab: a page draws nothing while it is paused, and counts what it draws", outcome);
 
@@ -110,6 +119,42 @@ const BROKEN: &[(&str, Clause, &str)] = &[
 ];
 const LOADS: &str = "purpose = \"p\"\nkind = \"loads\"\n";
 const ARMS: &str = "[[arm]]\nname = \"a\"\n[[arm]]\nname = \"b\"\n";
+
+/// What is wrong with the arms of a probe of decode variants, each read once.
+async fn one_reading_each(rig: &Rig, probe: &Probe, set: &Set) -> Result<Option<String>> {
+    let (setup, _served) = rig.setup(&paths::dist(), &[], true).await?;
+    let bench = Bench { setup: &setup, probe, hardware: Hardware::OrSoftware, facts: RefCell::default() };
+    let (mut visit, _) = bench.open(set).await?;
+    let (checks, blank) = bench.check_calls(&mut visit).await?;
+    let mut times = Vec::new();
+    for arm in 0..probe.arms.len() {
+        times.push(bench.call(&mut visit, arm).await?);
+    }
+    visit.end().await;
+    setup.tidy(false);
+    let is_right = |check: &Check| {
+        check.before == check.after && check.wrong == 0 && Some(check.compared) == set.frames && check.compared > 0
+    };
+    let all_right = checks.len() == times.len() && checks.iter().all(is_right) && times.iter().all(|&ms| ms > 0.0);
+    Ok((!all_right || blank.wrong == 0).then(|| format!("{times:?} ms, {checks:?}, without work {blank:?}")))
+}
+
+/// What is wrong with a load as a reading.
+async fn one_load(rig: &Rig, set: &Set) -> Result<Option<String>> {
+    let probe = Probe::parse(&format!("{LOADS}{ARMS}"))?;
+    let (setup, _served) = rig.setup(&paths::dist(), &[], true).await?;
+    let bench = Bench { setup: &setup, probe: &probe, hardware: Hardware::OrSoftware, facts: RefCell::default() };
+    let mut loads = Loads::new(&bench, set);
+    let ms = loads.load(0).await?;
+    setup.tidy(false);
+    let [check] = loads.checks.as_slice() else { return Ok(Some(format!("{:?}", loads.checks))) };
+    let is_right = ms > 0.0
+        && check.before == check.after
+        && check.before.contains(&set.digest)
+        && Some(check.compared) == set.frames
+        && loads.blank.wrong > 0;
+    Ok((!is_right).then(|| format!("{ms} ms, {check:?}, without work {:?}", loads.blank)))
+}
 
 /// What is wrong with a page's pause: clause 1 counts pictures by it.
 async fn draws_when_it_may(rig: &Rig, set: &Set) -> Result<Option<String>> {

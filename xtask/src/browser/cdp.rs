@@ -35,6 +35,10 @@ pub struct Browser {
     session: String,
     last_id: u64,
     complaints: Vec<String>,
+    /// Addresses that page and workers asked for, once [`Browser::watch_network`] was called.
+    requests: Vec<String>,
+    /// Workers whose requests are not watched yet.
+    unwatched: Vec<String>,
 }
 
 /// How Chrome is started.
@@ -106,7 +110,15 @@ impl Browser {
         let config = WebSocketConfig::default().max_message_size(None).max_frame_size(None);
         let (socket, _) = connect_async_with_config(address, Some(config), false).await?;
         let process = process.0.take().context("the process is held until here")?;
-        Ok(Browser { process, socket, session: String::new(), last_id: 0, complaints: Vec::new() })
+        Ok(Browser {
+            process,
+            socket,
+            session: String::new(),
+            last_id: 0,
+            complaints: Vec::new(),
+            requests: Vec::new(),
+            unwatched: Vec::new(),
+        })
     }
 
     async fn new_page(&mut self) -> Result<()> {
@@ -209,6 +221,24 @@ impl Browser {
         Ok(())
     }
 
+    /// Fingers: down at the first places, along the others, and up; CSS px of the window.
+    pub async fn touch(&mut self, steps: &[Vec<[f64; 2]>]) -> Result<()> {
+        for (place, fingers) in steps.iter().enumerate() {
+            let points: Vec<Value> =
+                fingers.iter().enumerate().map(|(id, [x, y])| json!({"x": x, "y": y, "id": id})).collect();
+            let kind = if place == 0 { "touchStart" } else { "touchMove" };
+            self.call("Input.dispatchTouchEvent", json!({"type": kind, "touchPoints": points})).await?;
+        }
+        self.call("Input.dispatchTouchEvent", json!({"type": "touchEnd", "touchPoints": []})).await?;
+        Ok(())
+    }
+
+    /// Kills Chrome's GPU process; Chrome starts another.
+    pub async fn crash_gpu(&mut self) -> Result<()> {
+        self.call("Browser.crashGpuProcess", json!({})).await?;
+        Ok(())
+    }
+
     /// Files that the page saves go to this folder.
     pub async fn save_into(&mut self, folder: &Path) -> Result<()> {
         let arguments = json!({"behavior": "allow", "downloadPath": folder, "eventsEnabled": false});
@@ -254,6 +284,25 @@ impl Browser {
         Ok(BASE64_STANDARD.decode(shot["data"].as_str().context("no picture")?)?)
     }
 
+    /// Notes from now on what the page and its workers ask the network for.
+    pub async fn watch_network(&mut self) -> Result<()> {
+        self.call("Network.enable", json!({})).await?;
+        let workers = json!({"autoAttach": true, "waitForDebuggerOnStart": false, "flatten": true});
+        self.call("Target.setAutoAttach", workers).await?;
+        Ok(())
+    }
+
+    /// The addresses of all requests since the last time, `blob:` and `data:` left out, which never leave the page.
+    pub async fn take_requests(&mut self) -> Result<Vec<String>> {
+        for session in std::mem::take(&mut self.unwatched) {
+            // A worker that has ended asks for nothing more.
+            let _ = self.call_in(&session, "Network.enable", json!({})).await;
+        }
+        // Events that are under way arrive before the answer.
+        self.evaluate("0").await?;
+        Ok(std::mem::take(&mut self.requests))
+    }
+
     /// Which browser this is, as it calls itself: `Chrome/156.0.7000.1`.
     pub async fn version(&mut self) -> Result<String> {
         let version = self.call("Browser.getVersion", json!({})).await?;
@@ -290,11 +339,17 @@ impl Browser {
     }
 
     async fn call(&mut self, method: &str, params: Value) -> Result<Value> {
+        let session = self.session.clone();
+        self.call_in(&session, method, params).await
+    }
+
+    /// In the session of one target; in the browser's own where `session` is empty.
+    async fn call_in(&mut self, session: &str, method: &str, params: Value) -> Result<Value> {
         self.last_id += 1;
         let id = self.last_id;
         let mut message = json!({"id": id, "method": method, "params": params});
-        if !self.session.is_empty() {
-            message["sessionId"] = json!(self.session);
+        if !session.is_empty() {
+            message["sessionId"] = json!(session);
         }
         self.socket.send(Message::text(message.to_string())).await?;
         loop {
@@ -331,6 +386,15 @@ impl Browser {
                 let entry = &params["entry"];
                 let (text, url) = (entry["text"].as_str(), entry["url"].as_str());
                 self.complaints.push(format!("{} {}", text.unwrap_or_default(), url.unwrap_or_default()));
+            }
+            Some("Network.requestWillBeSent") => {
+                let url = params["request"]["url"].as_str().unwrap_or_default();
+                if !["blob:", "data:"].iter().any(|local| url.starts_with(local)) {
+                    self.requests.push(url.to_owned());
+                }
+            }
+            Some("Target.attachedToTarget") if params["targetInfo"]["type"] == "worker" => {
+                self.unwatched.extend(params["sessionId"].as_str().map(str::to_owned));
             }
             Some("Inspector.targetCrashed") => self.complaints.push("the page crashed".to_owned()),
             _ => {}

@@ -7,10 +7,13 @@ mod bundles;
 mod cases;
 pub mod cdp;
 mod choices;
+mod hands;
 mod keeping;
 mod loading;
 mod measuring;
+pub mod pictures;
 mod screens;
+mod security;
 mod single;
 mod viewer;
 mod walk;
@@ -133,10 +136,14 @@ impl Bench<'_> {
         self.finish("loading", loading);
         let viewer = self.viewer().await;
         self.finish("the viewer", viewer);
+        let hands = self.hands().await;
+        self.finish("hands", hands);
         let walk = self.walk().await;
         self.finish("accessibility", walk);
         let keeping = self.keeping().await;
         self.finish("copies", keeping);
+        let security = self.security().await;
+        self.finish("security", security);
         let single = self.single_file().await;
         self.finish("the page in one file", single);
         let bundles = self.bundles(chrome).await;
@@ -149,10 +156,12 @@ impl Bench<'_> {
     async fn one(&mut self, name: &str, chrome: &Path) {
         let outcome = match name {
             "viewer" => self.viewer().await,
+            "hands" => self.hands().await,
             "accessibility" => self.walk().await,
             "choices" => self.choices().await,
             "keeping" => self.keeping().await,
             "loading" => self.loading().await,
+            "security" => self.security().await,
             "screenshots" => self.screenshots().await,
             "single" => self.single_file().await,
             "bundle" => self.bundles(chrome).await,

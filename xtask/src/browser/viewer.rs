@@ -19,9 +19,7 @@ const SHIFT: u32 = 8;
 
 impl Bench<'_> {
     pub async fn viewer(&mut self) -> Result<()> {
-        let folder = paths::target().join("chrome/saved");
-        let _ = std::fs::remove_dir_all(&folder);
-        std::fs::create_dir_all(&folder)?;
+        let folder = folder("saved")?;
         let saves = folder.clone();
         self.limited("the folder", async |browser| browser.save_into(&saves).await).await?;
         self.open_page().await?;
@@ -263,13 +261,13 @@ impl Bench<'_> {
         self.limited(&what, async |browser| browser.evaluate(expression).await).await
     }
 
-    async fn expect(&mut self, what: &str, expression: &str, expected: Value) -> Result<()> {
+    pub(super) async fn expect(&mut self, what: &str, expression: &str, expected: Value) -> Result<()> {
         let found = self.look(expression).await?;
         self.compare(what, &found, &expected);
         Ok(())
     }
 
-    async fn shown(&mut self, what: &str, selector: &str) -> Result<()> {
+    pub(super) async fn shown(&mut self, what: &str, selector: &str) -> Result<()> {
         let seen = format!("document.querySelector({}).offsetWidth > 0", json!(selector));
         self.expect(what, &seen, json!(true)).await
     }
@@ -280,13 +278,13 @@ impl Bench<'_> {
     }
 
     /// A click of the mouse in the middle of an element.
-    async fn click(&mut self, selector: &str) -> Result<()> {
+    pub(super) async fn click(&mut self, selector: &str) -> Result<()> {
         let at = self.middle(selector).await?;
         self.limited(selector, async |browser| browser.drag(&[at]).await).await?;
         self.frames().await
     }
 
-    async fn middle(&mut self, selector: &str) -> Result<[f64; 2]> {
+    pub(super) async fn middle(&mut self, selector: &str) -> Result<[f64; 2]> {
         let place = format!(
             "(() => {{ const e = document.querySelector({}); e.scrollIntoView({{ block: 'nearest' }}); const r = e.getBoundingClientRect(); \
              return [r.left + r.width / 2, r.top + r.height / 2, r.width]; }})()",
@@ -299,7 +297,7 @@ impl Bench<'_> {
     }
 
     /// Types into a field and takes it with Enter.
-    async fn fill(&mut self, id: &str, text: &str) -> Result<()> {
+    pub(super) async fn fill(&mut self, id: &str, text: &str) -> Result<()> {
         let focus = format!("(() => {{ const e = document.getElementById({}); e.focus(); e.select(); }})()", json!(id));
         self.look(&focus).await?;
         self.limited(id, async |browser| browser.type_text(text).await).await?;
@@ -323,8 +321,16 @@ impl Bench<'_> {
     }
 }
 
+/// An empty folder for what the browser saves.
+pub(super) fn folder(name: &str) -> Result<PathBuf> {
+    let folder = paths::target().join("chrome").join(name);
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder)?;
+    Ok(folder)
+}
+
 /// The file that the browser saves, once it is whole.
-async fn arrived(folder: &Path, ending: &str) -> Result<PathBuf> {
+pub(super) async fn arrived(folder: &Path, ending: &str) -> Result<PathBuf> {
     for _ in 0..100 {
         let entries = std::fs::read_dir(folder)?.collect::<Result<Vec<_>, _>>()?;
         let found = entries.iter().map(std::fs::DirEntry::path).find(|path| path.to_string_lossy().ends_with(ending));

@@ -26,8 +26,8 @@ pub struct Options {
     /// Test the pages as they were built last
     #[arg(long)]
     no_build: bool,
-    /// Of the browser tests only this one, headless: viewer, accessibility, choices, loading, keeping, screenshots,
-    /// single or bundle
+    /// Of the small A/B experiments those that have this in their name; of the browser tests only this one, headless:
+    /// viewer, hands, accessibility, choices, loading, keeping, security, screenshots, single or bundle
     #[arg(long)]
     only: Option<String>,
 }
@@ -61,7 +61,7 @@ pub fn run(options: &Options) -> Result<ExitCode> {
         page::build(Profile::Release, &paths::dist())?;
     }
     if wanted(Part::Ab) {
-        tally.add(&ab::software::checks(&chrome, &browser::software_flags().join(" "))?);
+        tally.add(&ab::software::checks(&chrome, &browser::software_flags().join(" "), options.only.as_deref())?);
         say(&format!("the small A/B experiments are done after {}", seconds(start.elapsed())));
     }
     if wanted(Part::Browser) {

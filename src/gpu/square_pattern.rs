@@ -1,0 +1,50 @@
+//! Sum of the squares of every pixel over the chosen frames.
+
+use super::{
+    context::Context,
+    pass::{Pass, PassSpec},
+    planes::{BINDINGS, FrameShape, Request, TEAMS, map_quads},
+};
+use crate::shape::FrameLayout;
+
+pub const SPEC: PassSpec = PassSpec {
+    name: "square_pattern",
+    source: concat!(
+        include_str!("../../shaders/shared/grid.wgsl"),
+        include_str!("../../shaders/shared/planes.wgsl"),
+        include_str!("../../shaders/shared/lane_words.wgsl"),
+        include_str!("../../shaders/shared/chosen.wgsl"),
+        include_str!("../../shaders/shared/pixel_places.wgsl"),
+        include_str!("../../shaders/shared/magnitude.wgsl"),
+        include_str!("../../shaders/square_pattern.wgsl"),
+    ),
+    workgroup: 64,
+    bindings: BINDINGS,
+    uniform: Some(FrameShape::UNIFORM),
+};
+
+/// Slots that one team goes through, times the bits of a pixel.
+const CHUNK_BITS: u32 = 256;
+
+#[derive(Debug)]
+pub struct SquarePattern(Pass);
+
+impl SquarePattern {
+    pub fn new(context: &Context) -> Self {
+        Self(Pass::new(context, &SPEC))
+    }
+
+    /// Records one batch. Input: bit set of chosen frames; output: behind three words for each place of
+    /// [`super::planes::pixel_places`] the low, middle and high words of the sums, added to what is there.
+    pub fn record(
+        &self,
+        context: &Context,
+        encoder: &mut wgpu::ComputePass<'_>,
+        request: Request<'_>,
+        layout: &FrameLayout,
+    ) {
+        let frame_teams = layout.blocks() * map_quads(layout);
+        let teams = frame_teams * request.batch.slots().div_ceil(CHUNK_BITS / layout.dtype.bits());
+        request.run(context, &self.0, encoder, teams.div_ceil(TEAMS));
+    }
+}

@@ -1,0 +1,217 @@
+//! The pictures of `docs/screenshots`: one for each thing that the page can do, taken of the page as it is.
+
+use std::path::Path;
+
+use anyhow::{Result, ensure};
+use serde_json::json;
+
+use super::{Bench, FILE_INPUT, cdp::Browser, launch, viewer::folder};
+use crate::{paths, serve, test::data};
+
+/// A picture: its name, how it comes about on the demo set, and the theme.
+struct Picture {
+    name: &'static str,
+    theme: &'static str,
+    /// What has to be done after a view was set.
+    act: &'static str,
+    state: &'static str,
+}
+
+const fn picture(name: &'static str, theme: &'static str, state: &'static str, act: &'static str) -> Picture {
+    Picture { name, theme, act, state }
+}
+
+/// In the order of README.
+const PICTURES: &[Picture] = &[
+    picture(
+        "detector",
+        "dark",
+        "{ product: 'custom', custom: { shape: 'wedge', centre: disc.centre, inner: 0.5 * disc.radius, outer: 2 * disc.radius, from: -60, to: 40 }, pattern: 'mean' }",
+        "null",
+    ),
+    picture(
+        "products",
+        "dark",
+        "{ product: 'com', pattern: 'cursor' }",
+        "(document.querySelector('[data-do=find-rotation]').click(), null)",
+    ),
+    picture("phase", "light", "{ product: 'phase' }", "null"),
+    picture("spread", "dark", "{ product: 'std', custom: null, pattern: 'std' }", "null"),
+    picture(
+        "scan-side",
+        "light",
+        "{ product: 'adf', tool: 'disc', region: { shape: 'disc', centre: [15, 17], inner: 0, outer: 7 }, pattern: 'max', analysis: 'figures' }",
+        "null",
+    ),
+    picture(
+        "display",
+        "dark",
+        "{ product: 'bf', tool: 'cursor', region: null, pattern: 'cursor', image_view: { factor: 4, centre: [16, 14] }, looks: { ...state.looks, image: { scale: 'linear', map: 'viridis' }, pattern: { scale: 'log', map: 'turbo' } } }",
+        "null",
+    ),
+    picture(
+        "calibration",
+        "light",
+        "{ image_view: { factor: 1 }, looks: null, scales: { alpha_mrad: 21.4 }, product: 'haadf' }",
+        "(document.querySelector('#scale-step').scrollIntoView({ block: 'center' }), document.querySelector('#view-pattern').focus(), null)",
+    ),
+    picture(
+        "analysis",
+        "dark",
+        "{ scales: {}, product: 'adf', analysis: 'fft', tool: 'cursor' }",
+        "(document.querySelector('#analysis-fft').scrollIntoView({ block: 'end' }), null)",
+    ),
+    picture(
+        "line",
+        "dark",
+        "{ analysis: 'line', tool: 'line', line: { from: [6, 4], to: [25, 28], width: 3 } }",
+        "(document.querySelector('#analysis-plot').scrollIntoView({ block: 'end' }), null)",
+    ),
+    picture(
+        "scan-shape",
+        "light",
+        "{ tool: 'cursor', line: null, analysis: 'radial', order: { offset: 3, snake: true } }",
+        "(document.querySelector('#set-more').open = true, document.querySelector('#side').scrollTo(0, 0), null)",
+    ),
+    picture(
+        "export",
+        "light",
+        "{ order: {} }",
+        "(document.querySelector('#set-more').open = false, document.querySelector('[data-do=export]').click(), null)",
+    ),
+    picture(
+        "python",
+        "dark",
+        "{ }",
+        "(document.querySelector('dialog[open]').close(), document.querySelector('[data-do=python]').click(), null)",
+    ),
+    picture(
+        "information",
+        "light",
+        "{ }",
+        "(document.querySelector('dialog[open]').close(), document.querySelector('[data-do=information]').click(), null)",
+    ),
+    picture(
+        "keys",
+        "dark",
+        "{ }",
+        "(document.querySelector('dialog[open]').close(), document.querySelector('[data-do=keys]').click(), null)",
+    ),
+    picture(
+        "help",
+        "light",
+        "{ }",
+        "(document.querySelector('dialog[open]').close(), document.querySelector('[data-do=help]').click(), null)",
+    ),
+];
+
+/// The largest picture, and all of them, bytes.
+const LARGEST: usize = 200_000;
+const ALL: usize = 2_500_000;
+
+/// Takes all pictures of the page in `dist/`.
+pub fn take(chrome: &Path, python: &Path) -> Result<()> {
+    tokio::runtime::Runtime::new()?.block_on(async {
+        let url = serve::serve(&paths::dist(), &[], 0).await?.url;
+        let browser = Browser::start(&launch(chrome, "pictures", None)).await?;
+        let mut bench = Bench {
+            browser,
+            python,
+            twins_url: url.clone(),
+            url,
+            mode: "headless",
+            tally: crate::test::Tally::default(),
+        };
+        bench.pictures().await
+    })
+}
+
+impl Bench<'_> {
+    async fn pictures(&mut self) -> Result<()> {
+        let out = paths::root().join("docs/screenshots");
+        std::fs::create_dir_all(&out)?;
+        drop(folder("pictures")?);
+        let mut bytes = 0;
+        self.themed("dark").await?;
+        self.recent_for_picture().await?;
+        bytes += self.shoot(&out, "open", [1280, 720]).await?;
+        bytes += self.shoot_reading(&out).await?;
+        bytes += self.shoot_bad(&out).await?;
+        self.open_page().await?;
+        self.look("__planescope.openDemo().then(() => null)").await?;
+        self.settle().await?;
+        self.look("(window.first = __planescope.state(), null)").await?;
+        for Picture { name, theme, act, state } in PICTURES {
+            self.themed(theme).await?;
+            let set = format!(
+                "(() => {{ const state = __planescope.state(), disc = state.disc; const next = {state}; if (next.looks === null) delete next.looks, next.looks = first.looks ?? undefined;\
+                 for (const key in next) if (next[key] === undefined) delete next[key]; __planescope.set(next); }})()"
+            );
+            self.look(&set).await?;
+            self.settle().await?;
+            self.look(act).await?;
+            self.settle().await?;
+            bytes += self.shoot(&out, name, [1280, 720]).await?;
+        }
+        self.look("document.querySelector('dialog[open]').close()").await?;
+        self.look("__planescope.set({ product: 'bf' })").await?;
+        bytes += self.shoot(&out, "phone", [390, 844]).await?;
+        ensure!(bytes <= ALL, "all pictures have {bytes} bytes, more than {ALL}");
+        println!("docs/screenshots: {bytes} bytes");
+        Ok(())
+    }
+
+    async fn themed(&mut self, theme: &str) -> Result<()> {
+        self.limited("the theme", async |browser| browser.prefer(theme).await).await?;
+        if self.look("typeof __planescope").await? == json!("undefined") {
+            self.open_page().await?;
+        }
+        // The page asks for the theme when it starts; from then on the user chooses it.
+        let change = format!(
+            "document.documentElement.dataset.theme === '{theme}' || document.querySelector('#theme-button').click()"
+        );
+        self.look(&change).await.map(drop)
+    }
+
+    /// The empty page, with a set that was open before.
+    async fn recent_for_picture(&mut self) -> Result<()> {
+        self.look("(async () => { const root = await navigator.storage.getDirectory(), handles = [];\
+             for (const name of ['demo_master.h5', 'demo_data_000001.h5', 'demo.h5']) { const handle = await root.getFileHandle(name, { create: true });\
+             const file = await handle.createWritable(); await file.write(await (await fetch('demo/' + name)).arrayBuffer()); await file.close(); handles.push(handle); }\
+             window.showOpenFilePicker = async () => handles; })()").await?;
+        self.look("document.querySelector('[data-do=open-files]').click()").await?;
+        self.look("(async () => { for (let i = 0; i < 200 && !document.querySelector('#recent b'); i++) await new Promise((done) => setTimeout(done, 100)); })()").await?;
+        self.open_page().await
+    }
+
+    /// A set of many frames, while it is read.
+    async fn shoot_reading(&mut self, out: &Path) -> Result<usize> {
+        self.open_page().await?;
+        self.look("(__planescope.tuning = { ...__planescope.tuning, workers: 1, sliceMiB: 1, batchFrames: 64 }, null)")
+            .await?;
+        let files = data::ROWS.files()?;
+        self.limited("files", async |browser| browser.choose_files(FILE_INPUT, &files).await).await?;
+        let half = "(async () => { for (let i = 0; i < 4000; i++) { await new Promise((done) => setTimeout(done, 5));\
+             if (document.querySelector('#canvas-image').width > 1 && parseFloat(document.querySelector('#progress').getAttribute('aria-valuenow')) >= 40) break; } })()";
+        self.look(half).await?;
+        self.shoot(out, "reading", [1280, 720]).await
+    }
+
+    /// Bad pixels, told and left out.
+    async fn shoot_bad(&mut self, out: &Path) -> Result<usize> {
+        self.open_page().await?;
+        let files = data::BENCH[2].files()?;
+        self.limited("files", async |browser| browser.choose_files(FILE_INPUT, &files).await).await?;
+        self.look("(async () => { for (let i = 0; i < 300 && document.body.dataset.stage !== 'set'; i++) await new Promise((done) => setTimeout(done, 100)); })()").await?;
+        self.settle().await?;
+        self.shoot(out, "bad-pixels", [1280, 720]).await
+    }
+
+    async fn shoot(&mut self, out: &Path, name: &str, [width, height]: [u32; 2]) -> Result<usize> {
+        let picture = self.limited(name, async |browser| browser.screenshot(width, height).await).await?;
+        println!("    {name}.png {} bytes", picture.len());
+        ensure!(picture.len() <= LARGEST, "{name}.png has {} bytes, more than {LARGEST}", picture.len());
+        std::fs::write(out.join(format!("{name}.png")), &picture)?;
+        Ok(picture.len())
+    }
+}

@@ -40,7 +40,7 @@ mod tests {
     fn a_picture_of_two_rows_is_what_the_specification_says() {
         let rgba: Vec<u8> = (0..24).collect();
         let bytes = png(2, 3, &rgba);
-        assert_eq!(bytes[..33], *b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\0\0\0\x03\0\0\0\x02\x08\x06\0\0\0\xb9\xea\xde\x81");
+        assert_eq!(bytes[..33], *b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\0\0\0\x03\0\0\0\x02\x08\x06\0\0\0\x9d\x74\x66\x1a");
         let len = u32::from_be_bytes(bytes[33..37].try_into().expect("4 bytes")) as usize;
         let mut scanlines = Vec::new();
         flate2::read::ZlibDecoder::new(&bytes[41..41 + len]).read_to_end(&mut scanlines).expect("a zlib stream");

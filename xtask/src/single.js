@@ -135,5 +135,5 @@ globalThis.planescopeReader = URL.createObjectURL(whole);
 globalThis.planescopeWasm = pageWasm;
 const script = document.createElement("script");
 script.type = "module";
-script.textContent = `${new TextDecoder().decode(page)}\n__wbg_init({ module_or_path: globalThis.planescopeWasm });`;
+script.textContent = new TextDecoder().decode(page);
 document.head.append(script);

@@ -9,6 +9,7 @@ use std::{fs, io::Write as _, path::Path};
 use anyhow::{Context, Result, ensure};
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use lzma_rust2::{LzmaOptions, LzmaWriter};
+use sha2::{Digest, Sha256};
 
 use crate::{page, paths, setup::say, stamp};
 
@@ -23,22 +24,24 @@ const UNKEPT: [u8; 3] = [0, b'\r', b'<'];
 pub fn build(dist: &Path, out: &Path, data: Option<&str>) -> Result<()> {
     let read = |name: &str| fs::read_to_string(dist.join(name)).with_context(|| dist.join(name).display().to_string());
     let bytes = |name: &str| fs::read(dist.join(name)).with_context(|| dist.join(name).display().to_string());
+    let module = format!("{}\n__wbg_init({{ module_or_path: globalThis.planescopeWasm }});", read("planescope.js")?);
     let parts = [
-        read("planescope.js")?.into_bytes(),
+        module.clone().into_bytes(),
         bytes("planescope_bg.wasm")?,
         classic(&read("reader.js")?)?.into_bytes(),
         bytes("reader_bg.wasm")?,
     ];
-    ensure!(!parts[0].starts_with(b"import "), "planescope.js imports another module, which one file cannot hold");
+    ensure!(!module.starts_with("import "), "planescope.js imports another module, which one file cannot hold");
     let lengths = parts.each_ref().map(Vec::len);
     let packed = compressed(&parts.concat())?;
-    let loader = include_str!("single.js")
+    let loader = format!("\n{}", include_str!("single.js"))
         .replace("UNPACKED_BYTES", &lengths.iter().sum::<usize>().to_string())
         .replace("LENGTHS", &format!("{lengths:?}"));
     let icon = BASE64_STANDARD.encode(bytes("favicon.svg")?);
     let mut html = read("index.html")?;
-    let style = format!("<style>\n{}\n{NO_DEMO}\n</style>", read("style.css")?);
-    replace(&mut html, "<link rel=\"stylesheet\" href=\"./style.css\">", &style)?;
+    let style = format!("\n{}\n{NO_DEMO}\n", read("style.css")?);
+    replace_policy(&mut html, &policy(&[&loader, &module], &style))?;
+    replace(&mut html, "<link rel=\"stylesheet\" href=\"./style.css\">", &format!("<style>{style}</style>"))?;
     let icon = format!("<link rel=\"icon\" href=\"data:image/svg+xml;base64,{icon}\">");
     replace(&mut html, "<link rel=\"icon\" href=\"./favicon.svg\">", &icon)?;
     let start = "<script type=\"module\">import init from './planescope.js'; await init();</script>";
@@ -49,7 +52,7 @@ pub fn build(dist: &Path, out: &Path, data: Option<&str>) -> Result<()> {
     }
     let pack = in_sevens(&packed);
     let scripts = format!(
-        "<script type=\"text/plain\" id=\"pack\">{pack}</script>\n<script type=\"module\">\n{loader}</script>\n</body>"
+        "<script type=\"text/plain\" id=\"pack\">{pack}</script>\n<script type=\"module\">{loader}</script>\n</body>"
     );
     replace(&mut html, "</body>", &scripts)?;
     let html = page::with_policy(&html, "blob: data:")?;
@@ -67,6 +70,26 @@ pub fn build(dist: &Path, out: &Path, data: Option<&str>) -> Result<()> {
 fn replace(html: &mut String, what: &str, by: &str) -> Result<()> {
     ensure!(html.matches(what).count() == 1, "the page has no single {what}");
     *html = html.replace(what, by);
+    Ok(())
+}
+
+/// The page's policy gives way to one for a page without anything beside it: its own scripts and style by their hashes,
+/// readers made of what is in it, and their WebAssembly as data.
+fn policy(scripts: &[&str], style: &str) -> String {
+    let hash = |text: &str| format!("'sha256-{}'", BASE64_STANDARD.encode(Sha256::digest(text)));
+    let scripts = scripts.iter().map(|script| hash(script)).collect::<Vec<_>>().join(" ");
+    format!(
+        "default-src 'none'; script-src 'wasm-unsafe-eval' {scripts}; worker-src blob:; style-src {}; style-src-attr \
+         'unsafe-inline'; img-src data: blob:; connect-src data: http: https:; base-uri 'none'; form-action 'none'",
+        hash(style)
+    )
+}
+
+fn replace_policy(html: &mut String, policy: &str) -> Result<()> {
+    let start = "<meta http-equiv=\"Content-Security-Policy\" content=\"";
+    let (before, rest) = html.split_once(start).context("the page has no policy")?;
+    let (_, after) = rest.split_once('"').context("the page's policy has no end")?;
+    *html = format!("{before}{start}{policy}\"{after}");
     Ok(())
 }
 

@@ -115,7 +115,7 @@ const ALL: usize = 2_500_000;
 /// Takes all pictures of the page in `dist/`.
 pub fn take(chrome: &Path, python: &Path) -> Result<()> {
     tokio::runtime::Runtime::new()?.block_on(async {
-        let url = serve::serve(&paths::dist(), &[], 0).await?.url;
+        let url = serve::serve(&paths::dist(), &[], 0)?.url;
         let browser = Browser::start(&launch(chrome, "pictures", None)).await?;
         let mut bench = Bench {
             browser,

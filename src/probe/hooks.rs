@@ -269,7 +269,8 @@ impl Hooks {
     /// `{usedBytes, peakBytes, budgetBytes}` of the page's own ledger of GPU memory; null without an adapter.
     #[wasm_bindgen(getter)]
     pub fn memory(&self) -> JsValue {
-        let Some(context) = self.session.loader().context() else { return JsValue::NULL };
+        let loader = self.session.loader();
+        let Some(context) = loader.context() else { return JsValue::NULL };
         let ledger = context.ledger();
         object(&[
             ("usedBytes", (ledger.used_bytes() as f64).into()),

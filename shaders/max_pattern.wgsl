@@ -1,7 +1,7 @@
 // Maximum of every pixel over the chosen frames. 32 invocations, a team, take 128 words of a block, each 4 of the words,
 // through CHUNK slots, and compare the planes of a frame with those of the maximum from the top down, 32 pixels a word.
 
-/// Behind two words for each place of pixel_place: the maximum (signed types: with the sign bit flipped).
+/// For each place of pixel_place the maximum (signed types: with the sign bit flipped).
 @group(0) @binding(6) var<storage, read_write> totals: array<atomic<u32>>;
 
 const TEAM = 32u;
@@ -76,7 +76,7 @@ fn value_of(bit: u32) -> vec4u {
 
 fn note(word: u32, block: u32, bit: u32, value: u32) {
     if value != 0u && word < plane_words_of(block) {
-        atomicMax(&totals[2u * pixel_places() + pixel_place(block, word, bit)], value);
+        atomicMax(&totals[pixel_place(block, word, bit)], value);
     }
 }
 

@@ -2,7 +2,7 @@
 // the words, through as many slots as a chunk has. Squares are sums of products of planes (see squares.wgsl), and the
 // products of 128 pixels are added at once: bit k of all sums lies in one word of each of the four.
 
-/// Behind three words for each place of pixel_place (sum_pattern.wgsl, max_pattern.wgsl): low, then middle, then high
+/// Behind two words for each place of pixel_place (sum_pattern.wgsl): low, then middle, then high
 /// words of the sums.
 @group(0) @binding(6) var<storage, read_write> totals: array<atomic<u32>>;
 
@@ -56,16 +56,16 @@ fn add_to_totals(place: u32, sum: vec3u) {
     if all(sum == vec3u(0u)) {
         return;
     }
-    let low = atomicAdd(&totals[3u * pixel_places() + place], sum.x);
+    let low = atomicAdd(&totals[2u * pixel_places() + place], sum.x);
     let carried = u32(low + sum.x < low);
     let middle = sum.y + carried;
     var high = sum.z + u32(middle < carried);
     if middle != 0u {
-        let before = atomicAdd(&totals[4u * pixel_places() + place], middle);
+        let before = atomicAdd(&totals[3u * pixel_places() + place], middle);
         high += u32(before + middle < before);
     }
     if high != 0u {
-        atomicAdd(&totals[5u * pixel_places() + place], high);
+        atomicAdd(&totals[4u * pixel_places() + place], high);
     }
 }
 

@@ -99,7 +99,9 @@ async fn compressed(
                 };
                 let (lost, slots): (Vec<_>, Vec<_>) = batch.slots.iter().copied().partition(is_lost);
                 for slots in slots.chunks(decoder.batch_frames() as usize) {
-                    engine.add(decoder.decode(context, &compressed, slots).await?.into_batch(slots))?;
+                    let decoded = decoder.decode(context, &compressed, slots).await?;
+                    let frames: Vec<u32> = slots.iter().map(|slot| slot.frame).collect();
+                    engine.add(&decoded, &frames, &decoded.status(slots))?;
                 }
                 let fault = |frame| FrameFault { frame, fault: ChunkFault::Unread, block: 0 };
                 engine.fail(&lost.iter().map(|slot| fault(slot.frame)).collect::<Vec<_>>());

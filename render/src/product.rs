@@ -124,7 +124,7 @@ impl<'a> Studio<'a> {
                 Ok(vec![self.pattern("mean", &title, mean, false), sum])
             }
             Product::Max => {
-                let patterns = self.patterns().await?;
+                let patterns = self.loaded.engine.max_pattern(&Frames::All).await?;
                 let value = |&max: &u32| if self.is_signed() { f64::from(max as i32) } else { f64::from(max) };
                 let max = patterns.max.iter().map(value).collect();
                 Ok(vec![self.pattern("max", "maximum of all patterns", max, true)])
@@ -143,7 +143,8 @@ impl<'a> Studio<'a> {
     async fn com(&self) -> Result<Vec<Picture>> {
         let moments = self.loaded.engine.moments(&self.loaded.good).await?;
         let centre = CentreOfMass::of(&moments, self.is_signed());
-        let about = centre.mean().unwrap_or_default();
+        let positions = self.loaded.set.scan.shape.positions();
+        let about = centre.mean(positions as usize).unwrap_or_default();
         let part = |name: &str, what: &str, values: Vec<f64>| {
             self.scan(
                 format!("com_{name}"),

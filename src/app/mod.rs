@@ -77,7 +77,7 @@ pub struct App {
     pub image: Option<Shown>,
     pub pattern: Option<Shown>,
     /// Means over rings of a pattern, by its serial and their centre: they take milliseconds.
-    rings: RefCell<Option<(u32, [f64; 2], Vec<Ring>)>>,
+    rings: RefCell<Option<RingsOf>>,
     pub thumbs: HashMap<Product, Thumb>,
     pub hover: Option<(Panel, [f64; 2])>,
     /// Why the last entry of a field was not taken.
@@ -119,6 +119,9 @@ pub struct App {
 
 /// The curve of the angle, and what it is of: set, answer, scan, transposed.
 type CurveOf = ((u32, u32, Scan, bool), AngleCurve);
+
+/// Means over rings, and what they are of: picture and centre.
+type RingsOf = (u32, [f64; 2], Vec<Ring>);
 
 /// Figures, and what they are of: picture and region.
 type FiguresOf = (u32, Option<DetectorShape>, Option<Figures>);
@@ -392,14 +395,15 @@ fn thumb(field: &Field, look: Look, percentiles: Percentiles, serial: u32) -> Th
     Thumb { limits: percentiles.limits(&field), unit: scale_unit(&field, &look), look, serial, field }
 }
 
-/// What a scale measures by: a logarithm one count, or four decades below the largest magnitude; a symmetric one a
-/// hundredth of it; a power its exponent.
+/// What a scale measures by: a logarithm one count, or four decades below the largest magnitude, of spreads two; a
+/// symmetric one a hundredth of it; a power its exponent.
 fn scale_unit(field: &Field, look: &Look) -> f64 {
     let largest = || field.known().fold(0.0, |largest: f64, value| largest.max(value.abs()));
     match look.scale {
         Scale::Power => look.gamma,
         Scale::Symlog => (largest() * 1e-2).max(f64::MIN_POSITIVE),
         _ if field.counts => 1.0,
+        _ if field.unit.starts_with("counts") => (largest() * 1e-2).max(f64::MIN_POSITIVE),
         _ => (largest() * 1e-4).max(f64::MIN_POSITIVE),
     }
 }

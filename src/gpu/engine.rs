@@ -109,7 +109,7 @@ impl Engine {
     /// Keeps frames that were decoded; their numbers and status as in [`Batch`].
     ///
     /// # Errors
-    /// As [`FrameTable::add`] and [`Resident::add`].
+    /// As [`FrameTable::add`]; `Gpu` without memory.
     pub fn add(&self, decoded: &Decoded, frames: &[u32], status: &[u32]) -> Result<()> {
         self.frames.borrow_mut().add(frames, status)?;
         self.resident.add(decoded, frames, status)

@@ -33,7 +33,7 @@ impl MaxPattern {
         Self(Pass::new(context, &SPEC))
     }
 
-    /// Records one batch. Input: bit set of chosen frames; output: behind two words for each place of
+    /// Records one batch. Input: bit set of chosen frames; output: for each place of
     /// [`super::planes::pixel_places`] the maxima (signed types: with the sign bit flipped), raised from what is there.
     pub fn record(
         &self,

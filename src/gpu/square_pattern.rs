@@ -34,7 +34,7 @@ impl SquarePattern {
         Self(Pass::new(context, &SPEC))
     }
 
-    /// Records one batch. Input: bit set of chosen frames; output: behind three words for each place of
+    /// Records one batch. Input: bit set of chosen frames; output: behind two words for each place of
     /// [`super::planes::pixel_places`] the low, middle and high words of the sums, added to what is there.
     pub fn record(
         &self,

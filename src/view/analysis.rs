@@ -127,7 +127,7 @@ fn draw_region(dom: &Dom, app: &App) {
 const WIDTH: f64 = 224.0;
 const HEIGHT: f64 = 120.0;
 /// Room for the numbers of the axes.
-const LEFT: f64 = 34.0;
+const LEFT: f64 = 40.0;
 const BELOW: f64 = 18.0;
 
 /// A curve with its axes as SVG.
@@ -167,8 +167,8 @@ fn plot(curve: &Curve) -> String {
     };
     let (bottom, unit) = (HEIGHT - BELOW, curve.unit);
     let numbers = [
-        text(LEFT - 4.0, 12.0, "end", &value(most)),
-        text(LEFT - 4.0, bottom, "end", &value(if is_log { least_positive } else { low })),
+        text(LEFT - 4.0, 12.0, "end", &short(most)),
+        text(LEFT - 4.0, bottom, "end", &short(if is_log { least_positive } else { low })),
         text(LEFT, HEIGHT - 5.0, "middle", "0"),
         text(WIDTH - 2.0, HEIGHT - 5.0, "end", &format!("{}\u{202f}{unit}", value(last * curve.step))),
     ];
@@ -180,6 +180,14 @@ fn plot(curve: &Curve) -> String {
         value(most),
     )
 }
+
+/// A number that fits beside an axis.
+fn short(number: f64) -> String {
+    let text = value(number);
+    if text.chars().count() <= LONGEST { text } else { format!("{number:.0e}").replace('-', "\u{2212}") }
+}
+
+const LONGEST: usize = 7;
 
 fn draw_spectrum(dom: &Dom, app: &App, spectrum: &mut Spectrum) {
     let of = app.spectrum_serial();

@@ -133,7 +133,7 @@ fn typing(shell: &Rc<Shell>) -> Result<(), JsValue> {
         let inside =
             |selector: &str| target.as_ref().is_some_and(|target| target.closest(selector).ok().flatten().is_some());
         let key = event.key();
-        if inside("input, select, textarea") || event.alt_key() || event.meta_key() {
+        if inside("input:not([type=checkbox]), select, textarea") || event.alt_key() || event.meta_key() {
             return;
         }
         // A sheet or menu that is open closes itself.
@@ -166,8 +166,8 @@ fn typing(shell: &Rc<Shell>) -> Result<(), JsValue> {
                 | Command::Help
                 | Command::SaveSession
         );
-        // The space bar presses a button; text that is marked is copied as text.
-        if key == " " && inside("button, [role=button], summary, [role=slider]") {
+        // The space bar presses a button or ticks a box; text that is marked is copied as text.
+        if key == " " && inside("button, [role=button], [type=checkbox], summary, [role=slider]") {
             return;
         }
         if command == Command::CopyPicture && has_selection() {

@@ -53,7 +53,9 @@ for path in map(Path, sys.argv[1:]):
 
 
 def whole(value):
-    """JSON of a whole number has no point, whatever its type was."""
+    """JSON of a whole number has no point, whatever its type was; it has no NaN, which is null."""
+    if value != value:
+        return None
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 

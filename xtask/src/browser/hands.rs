@@ -86,6 +86,7 @@ impl Bench<'_> {
     }
 
     async fn pattern_fft(&mut self) -> Result<()> {
+        self.look("__planescope.set({ scales: { alpha_mrad: 20, energy_ev: 300000 } })").await?;
         self.click("#tab-fft").await?;
         self.look("(() => { const of = document.querySelector('#fft-of'); of.value = '2'; of.dispatchEvent(new Event('change')); })()").await?;
         self.settle().await?;
@@ -96,7 +97,7 @@ impl Bench<'_> {
         self.compare(&format!("the pattern's transform reads a length ({reading})"), &json!(is_both), &json!(true));
         let painted = "document.querySelector('#fft').width === document.querySelector('#canvas-pattern').width || document.querySelector('#fft').width > 1";
         self.expect("the pattern's transform is painted", painted, json!(true)).await?;
-        self.look("__planescope.set({ fft_of: 'image', analysis: 'radial' })").await.map(drop)
+        self.look("__planescope.set({ fft_of: 'image', analysis: 'radial', scales: {} })").await.map(drop)
     }
 
     /// A GIF, read by the browser's own decoder; and one that is cancelled.
@@ -203,6 +204,7 @@ impl Bench<'_> {
         )
         .await?;
         self.open_page().await?;
+        self.look(listed).await?;
         self.click("[data-do=forget-recent]").await?;
         let gone = "(async () => { for (let i = 0; i < 50 && document.querySelector('#recent button'); i++) await new Promise((done) => setTimeout(done, 50)); return document.querySelectorAll('#recent button').length; })()";
         self.expect("the list is emptied", gone, json!(0)).await

@@ -11,6 +11,7 @@ mod hands;
 mod keeping;
 mod loading;
 mod measuring;
+mod palette;
 pub mod pictures;
 mod screens;
 mod security;

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Result, ensure};
 use serde_json::json;
 
-use super::{Bench, FILE_INPUT, cdp::Browser, launch, viewer::folder};
+use super::{Bench, FILE_INPUT, cdp::Browser, launch};
 use crate::{paths, serve, test::data};
 
 /// A picture: its name, how it comes about on the demo set, and the theme.
@@ -52,7 +52,7 @@ const PICTURES: &[Picture] = &[
     picture(
         "calibration",
         "light",
-        "{ image_view: { factor: 1 }, looks: null, scales: { alpha_mrad: 21.4 }, product: 'haadf' }",
+        "{ image_view: { factor: 1 }, looks: {}, scales: { alpha_mrad: 21.4 }, product: 'haadf' }",
         "(document.querySelector('#scale-step').scrollIntoView({ block: 'center' }), document.querySelector('#view-pattern').focus(), null)",
     ),
     picture(
@@ -105,6 +105,9 @@ const PICTURES: &[Picture] = &[
     ),
 ];
 
+/// Without the notice that the tests' adapter is in software.
+const HIDE: &str = "document.querySelector('[data-do=hide-gpu-notice]')?.click()";
+
 /// The largest picture, and all of them, bytes.
 const LARGEST: usize = 200_000;
 const ALL: usize = 2_500_000;
@@ -130,22 +133,21 @@ impl Bench<'_> {
     async fn pictures(&mut self) -> Result<()> {
         let out = paths::root().join("docs/screenshots");
         std::fs::create_dir_all(&out)?;
-        drop(folder("pictures")?);
         let mut bytes = 0;
         self.themed("dark").await?;
         self.recent_for_picture().await?;
+        self.look(HIDE).await?;
         bytes += self.shoot(&out, "open", [1280, 720]).await?;
         bytes += self.shoot_reading(&out).await?;
         bytes += self.shoot_bad(&out).await?;
         self.open_page().await?;
         self.look("__planescope.openDemo().then(() => null)").await?;
+        self.look(HIDE).await?;
         self.settle().await?;
-        self.look("(window.first = __planescope.state(), null)").await?;
         for Picture { name, theme, act, state } in PICTURES {
             self.themed(theme).await?;
             let set = format!(
-                "(() => {{ const state = __planescope.state(), disc = state.disc; const next = {state}; if (next.looks === null) delete next.looks, next.looks = first.looks ?? undefined;\
-                 for (const key in next) if (next[key] === undefined) delete next[key]; __planescope.set(next); }})()"
+                "(() => {{ const state = __planescope.state(), disc = state.disc; __planescope.set({{ ...{state}, pattern_smoothing: 'off' }}); }})()"
             );
             self.look(&set).await?;
             self.settle().await?;
@@ -184,16 +186,19 @@ impl Bench<'_> {
         self.open_page().await
     }
 
-    /// A set of many frames, while it is read.
+    /// A set whose reading was stopped half-way: a part of the picture, and the offer to read the rest.
     async fn shoot_reading(&mut self, out: &Path) -> Result<usize> {
         self.open_page().await?;
         self.look("(__planescope.tuning = { ...__planescope.tuning, workers: 1, sliceMiB: 1, batchFrames: 64 }, null)")
             .await?;
         let files = data::ROWS.files()?;
         self.limited("files", async |browser| browser.choose_files(FILE_INPUT, &files).await).await?;
-        let half = "(async () => { for (let i = 0; i < 4000; i++) { await new Promise((done) => setTimeout(done, 5));\
-             if (document.querySelector('#canvas-image').width > 1 && parseFloat(document.querySelector('#progress').getAttribute('aria-valuenow')) >= 40) break; } })()";
-        self.look(half).await?;
+        // The disc is found in the first patterns.
+        let part = "(async () => { for (let i = 0; i < 20000 && !__planescope.state().disc; i++) await new Promise((done) => setTimeout(done, 1));\
+             document.querySelector('[data-do=cancel]').click(); })()";
+        self.look(part).await?;
+        self.settle().await?;
+        self.look(HIDE).await?;
         self.shoot(out, "reading", [1280, 720]).await
     }
 
@@ -204,11 +209,13 @@ impl Bench<'_> {
         self.limited("files", async |browser| browser.choose_files(FILE_INPUT, &files).await).await?;
         self.look("(async () => { for (let i = 0; i < 300 && document.body.dataset.stage !== 'set'; i++) await new Promise((done) => setTimeout(done, 100)); })()").await?;
         self.settle().await?;
+        self.look(HIDE).await?;
         self.shoot(out, "bad-pixels", [1280, 720]).await
     }
 
     async fn shoot(&mut self, out: &Path, name: &str, [width, height]: [u32; 2]) -> Result<usize> {
         let picture = self.limited(name, async |browser| browser.screenshot(width, height).await).await?;
+        let picture = super::palette::reduced(&picture)?;
         println!("    {name}.png {} bytes", picture.len());
         ensure!(picture.len() <= LARGEST, "{name}.png has {} bytes, more than {LARGEST}", picture.len());
         std::fs::write(out.join(format!("{name}.png")), &picture)?;

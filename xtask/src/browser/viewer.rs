@@ -315,8 +315,8 @@ impl Bench<'_> {
     pub(super) async fn settle(&mut self) -> Result<()> {
         let rest = "(async () => { const wait = (ms) => new Promise((done) => setTimeout(done, ms)); let quiet = 0, label = '';\
              for (let i = 0; i < 400 && quiet < 8; i++) { await wait(100); const now = document.querySelector('#canvas-image').getAttribute('aria-label')\
-             + [...document.querySelectorAll('#shelf canvas')].filter((c) => c.width < 2).length;\
-             quiet = now === label && !document.querySelector('.late') ? quiet + 1 : 0; label = now; } return null; })()";
+             + document.body.dataset.stage; const empty = document.body.dataset.stage === 'set' && [...document.querySelectorAll('#shelf canvas')].some((c) => c.width < 2);\
+             quiet = now === label && !empty && !document.querySelector('.late') ? quiet + 1 : 0; label = now; } return null; })()";
         self.look(rest).await.map(drop)
     }
 }

@@ -57,7 +57,7 @@ pub fn build(profile: Profile, out: &Path) -> Result<()> {
             .into_iter()
             .try_for_each(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     })?;
-    fs::write(out.join("index.html"), with_policy(&html, "'self'")?)?;
+    fs::write(out.join("index.html"), with_policy(&html)?)?;
     say(&format!("the page is in {}", out.display()));
     Ok(())
 }
@@ -160,37 +160,32 @@ fn resolve_link(attributes: &BTreeMap<String, String>) -> Result<(Asset, String)
     Ok((Asset::File(path), replacement))
 }
 
-/// The page with its [Content Security Policy](https://www.w3.org/TR/CSP3/), in place of one that it has: nothing but
-/// what comes from `own` runs, and of inline scripts and styles those that stand in it now, by their hash.
-pub fn with_policy(html: &str, own: &str) -> Result<String> {
-    let hashes = |element: &str| -> String {
-        let inline = inline(html, element);
-        inline.iter().map(|text| format!(" 'sha256-{}'", BASE64_STANDARD.encode(Sha256::digest(text)))).collect()
-    };
+/// The page with its [Content Security Policy](https://www.w3.org/TR/CSP3/): nothing but what lies beside it runs, and
+/// of inline scripts those that stand in it now, by their hash.
+fn with_policy(html: &str) -> Result<String> {
+    let hashes: String = inline_scripts(html)
+        .iter()
+        .map(|script| format!(" 'sha256-{}'", BASE64_STANDARD.encode(Sha256::digest(script))))
+        .collect();
     let policy = format!(
-        "default-src 'none'; script-src {own} 'wasm-unsafe-eval'{}; worker-src {own} blob:; style-src {own}{}; \
+        "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'{hashes}; worker-src 'self' blob:; style-src 'self'; \
          style-src-attr 'unsafe-inline'; \
-         img-src {own} data: blob:; connect-src {own} http: https:; base-uri 'none'; form-action 'none'",
-        hashes("script"),
-        hashes("style")
+         img-src 'self' data: blob:; connect-src 'self' http: https:; base-uri 'none'; form-action 'none'"
     );
-    let lines = html.split_inclusive('\n').filter(|line| !line.starts_with(POLICY));
-    let html: String = lines.collect();
     let charset = "<meta charset=\"utf-8\">";
     ensure!(html.matches(charset).count() == 1, "index.html has no single {charset}");
-    Ok(html.replace(charset, &format!("{charset}\n{POLICY} content=\"{policy}\">")))
+    let meta = format!("{charset}\n<meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">");
+    Ok(html.replace(charset, &meta))
 }
 
-const POLICY: &str = "<meta http-equiv=\"Content-Security-Policy\"";
-
-/// What stands in the page's own scripts or styles.
-fn inline<'a>(html: &'a str, element: &str) -> Vec<&'a str> {
-    let texts = html.split(&format!("<{element}")).skip(1).filter_map(|rest| {
+/// What stands in the page's own scripts.
+fn inline_scripts(html: &str) -> Vec<&str> {
+    let scripts = html.split("<script").skip(1).filter_map(|rest| {
         let (tag, rest) = rest.split_once('>')?;
-        let (text, _) = rest.split_once(&format!("</{element}>"))?;
-        (!tag.contains("src=")).then_some(text)
+        let (script, _) = rest.split_once("</script>")?;
+        (!tag.contains("src=")).then_some(script)
     });
-    texts.collect()
+    scripts.collect()
 }
 
 /// The attributes of one tag; one without a value has the empty one.
@@ -234,13 +229,13 @@ mod tests {
     #[test]
     fn the_policy_names_the_scripts_of_the_page_by_their_hashes_and_lets_no_other_in() -> Result<()> {
         let html = "<meta charset=\"utf-8\"><script src=\"x.js\"></script><script type=\"module\">a()</script>";
-        assert_eq!(inline(html, "script"), ["a()"]);
-        let page = with_policy(html, "'self'")?;
+        assert_eq!(inline_scripts(html), ["a()"]);
+        let page = with_policy(html)?;
         // openssl dgst -sha256 -binary | base64
         assert!(page.contains("'wasm-unsafe-eval' 'sha256-qVpDBgj7bpq5hMAcGp3AOc79J3Y1Z4HvySTwKrWDoy4=';"), "{page}");
         // Attributes that place a bar are all that is inline.
         assert_eq!((page.matches("'unsafe-inline'").count(), page.matches("'unsafe-eval'").count()), (1, 0), "{page}");
-        assert!(with_policy("<head></head>", "'self'").is_err());
+        assert!(with_policy("<head></head>").is_err());
         Ok(())
     }
 

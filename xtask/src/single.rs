@@ -11,7 +11,7 @@ use base64::prelude::{BASE64_STANDARD, Engine as _};
 use lzma_rust2::{LzmaOptions, LzmaWriter};
 use sha2::{Digest, Sha256};
 
-use crate::{page, paths, setup::say, stamp};
+use crate::{paths, setup::say, stamp};
 
 /// Hides what opens the demo set, where that is left out.
 pub const NO_DEMO: &str = "[data-do=\"open-demo\"] { display: none; }";
@@ -55,7 +55,6 @@ pub fn build(dist: &Path, out: &Path, data: Option<&str>) -> Result<()> {
         "<script type=\"text/plain\" id=\"pack\">{pack}</script>\n<script type=\"module\">{loader}</script>\n</body>"
     );
     replace(&mut html, "</body>", &scripts)?;
-    let html = page::with_policy(&html, "blob: data:")?;
     ensure!(
         html.len() <= MOST_BYTES,
         "{} would have {} bytes, more than {MOST_BYTES}; is the page built with wasm-opt?",

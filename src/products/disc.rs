@@ -243,7 +243,7 @@ fn fit_circle(points: &[[f64; 2]]) -> Option<Disc> {
 }
 
 fn distance(a: [f64; 2], b: [f64; 2]) -> f64 {
-    // `hypot` takes ten times as long.
+    // Without `hypot`'s care for overflow, which cannot occur here and took 34 ms of a load.
     f64::sqrt((a[0] - b[0]).powi(2) + (a[1] - b[1]).powi(2))
 }
 

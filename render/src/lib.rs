@@ -4,7 +4,7 @@
 //! - [`product`]: what can be rendered, by name, and its numbers.
 //! - [`save`]: numbers as TIFF, NPY and PNG.
 //! - [`progress`]: how far it is, and what it took.
-//! - [`run`]: all of it, for one set after the other.
+//! - [`run()`]: all of it, for one set after the other.
 
 pub mod load;
 pub mod product;

@@ -269,11 +269,12 @@ mod tests {
 
     #[test]
     fn a_long_answer_comes_in_slices() {
-        let (engine, breaths) = engine(400);
+        let (engine, breaths) = engine(1200);
         let before = breaths.replace(0);
         let total = pollster::block_on(engine.sum_pattern(&Frames::All));
-        assert_eq!((total.frames, total.sum[77]), (400, (0..400).map(|f| f % 256).sum()));
-        assert_eq!((before, breaths.get()), (1, 400 * (2 * 4096 + 9) / SLICE_WORDS));
+        assert_eq!((total.frames, total.sum[77]), (1200, (0..1200).map(|f| f % 256).sum()));
+        // Records have some 500 words.
+        assert_eq!((before, breaths.get()), (4, 1200 * (4096 + 500) / SLICE_WORDS));
     }
 
     #[test]

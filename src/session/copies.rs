@@ -108,10 +108,15 @@ impl Session {
             if let Some(old) = storage.catalogue.find(copied).map(|entry| entry.folder.clone()) {
                 storage.remove(&old).await?;
             }
-            storage.make_folder(folder).await?;
         }
         loop {
-            let room = self.loader().reserve(files, folder).await?;
+            let made = self.storage().await?.as_mut().map_err(|cause| cause.clone())?.make_folder(folder).await;
+            let room = match made {
+                Ok(()) => self.loader().reserve(files, folder).await?,
+                // There is not even room for a folder.
+                Err(cause) if cause.key == "no_room" => 0,
+                Err(cause) => return Err(cause),
+            };
             if room >= bytes {
                 return Ok(());
             }

@@ -90,6 +90,9 @@ impl Bench<'_> {
         self.click("#tab-fft").await?;
         self.look("(() => { const of = document.querySelector('#fft-of'); of.value = '2'; of.dispatchEvent(new Event('change')); })()").await?;
         self.settle().await?;
+        let painted = "(async () => { for (let i = 0; i < 300 && document.querySelector('#fft').width < 2; i++)\
+             await new Promise((done) => setTimeout(done, 100)); return null; })()";
+        self.look(painted).await?;
         self.look("document.querySelector('#analysis-fft').focus()").await?;
         self.key("ArrowDown", 8).await?;
         let reading = self.look("document.querySelector('#fft-reading').textContent").await?;

@@ -1,6 +1,6 @@
 //! Copies in the browser's storage: made, read in place of files that have not changed, and removed.
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
 use super::{Bench, answers};
@@ -78,7 +78,10 @@ impl Bench<'_> {
         self.open_once(&bright.files()?).await?;
         let refused = "return __planescope.keep().then(String, (error) => error.message);";
         let size = bright.files()?.iter().map(|file| Ok(std::fs::metadata(file)?.len())).sum::<Result<u64>>()?;
-        self.quota(&origin, Some(size)).await?;
+        // What the page stores besides copies.
+        let others = "return (await navigator.storage.estimate()).usage - (await __planescope.copies()).bytes;";
+        let others = self.page_script("other things stored", others).await?.as_u64().context("bytes")?;
+        self.quota(&origin, Some(others + size)).await?;
         let words = self.page_script("a copy without room", refused).await?;
         let is_told = words.as_str().is_some_and(|words| words.contains("no room") && words.contains("MB"));
         self.compare(&format!("copies: no room is told ({words})"), &json!(is_told), &json!(true));
@@ -88,7 +91,7 @@ impl Bench<'_> {
 
         // Room for one of the two sets: the browser refuses it, until the other one is gone. Chrome takes room for a file
         // in powers of two.
-        self.quota(&origin, Some(size.next_power_of_two() + (512 << 10))).await?;
+        self.quota(&origin, Some(others + size.next_power_of_two() + (512 << 10))).await?;
         let kept = self.page_script("a copy in place of another", "return __planescope.keep();").await?;
         let state = self.page_script("what is kept", "return __planescope.copies();").await?;
         let facts = json!([kept, state["sets"], state["isKept"], state["bytes"]]);

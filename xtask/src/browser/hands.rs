@@ -87,7 +87,7 @@ impl Bench<'_> {
 
     async fn pattern_fft(&mut self) -> Result<()> {
         self.look("__planescope.set({ scales: { alpha_mrad: 20, energy_ev: 300000 } })").await?;
-        self.click("#tab-fft").await?;
+        self.look("document.querySelector('#tab-fft').click()").await?;
         self.look("(() => { const of = document.querySelector('#fft-of'); of.value = '2'; of.dispatchEvent(new Event('change')); })()").await?;
         self.settle().await?;
         let painted = "(async () => { for (let i = 0; i < 300 && document.querySelector('#fft').width < 2; i++)\

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::{
     Bench, answers,
-    viewer::{arrived, folder},
+    viewer::{IS_OPEN, PICKS_DEMO, arrived, folder},
 };
 
 /// The demo's spread, worked out from its patterns as the hooks give them: of every pattern, and of every pixel.
@@ -90,9 +90,7 @@ impl Bench<'_> {
         self.look("document.querySelector('#tab-fft').click()").await?;
         self.look("(() => { const of = document.querySelector('#fft-of'); of.value = '2'; of.dispatchEvent(new Event('change')); })()").await?;
         self.settle().await?;
-        let painted = "(async () => { for (let i = 0; i < 300 && document.querySelector('#fft').width < 2; i++)\
-             await new Promise((done) => setTimeout(done, 100)); return null; })()";
-        self.look(painted).await?;
+        self.until("document.querySelector('#fft').width > 1", 300).await?;
         self.look("document.querySelector('#analysis-fft').focus()").await?;
         self.key("ArrowDown", 8).await?;
         let reading = self.look("document.querySelector('#fft-reading').textContent").await?;
@@ -187,10 +185,7 @@ impl Bench<'_> {
 
     /// A set that was picked through handles is listed, and opens with one click after the page was loaded anew.
     async fn recent(&mut self) -> Result<()> {
-        self.look("(async () => { const root = await navigator.storage.getDirectory(), handles = [];\
-             for (const name of ['demo_master.h5', 'demo_data_000001.h5', 'demo.h5']) { const handle = await root.getFileHandle(name, { create: true });\
-             const file = await handle.createWritable(); await file.write(await (await fetch('demo/' + name)).arrayBuffer()); await file.close(); handles.push(handle); }\
-             window.showOpenFilePicker = async () => handles; })()").await?;
+        self.look(PICKS_DEMO).await?;
         self.key("o", 0).await?;
         let listed = "(async () => { for (let i = 0; i < 200; i++) { await new Promise((done) => setTimeout(done, 100)); const found = document.querySelector('#recent b'); if (found) return found.textContent; } return null; })()";
         self.expect("an opened set is remembered", listed, json!("demo_master.h5")).await?;
@@ -198,7 +193,7 @@ impl Bench<'_> {
         self.expect("it is listed in a new page", listed, json!("demo_master.h5")).await?;
         self.shown("the recent sets are seen", "#recent button img").await?;
         self.click("#recent button").await?;
-        self.look("(async () => { for (let i = 0; i < 300 && document.body.dataset.stage !== 'set'; i++) await new Promise((done) => setTimeout(done, 100)); })()").await?;
+        self.until(IS_OPEN, 300).await?;
         self.settle().await?;
         self.expect(
             "a click opens it again",

@@ -5,7 +5,12 @@ use std::path::Path;
 use anyhow::{Result, ensure};
 use serde_json::json;
 
-use super::{Bench, FILE_INPUT, cdp::Browser, launch};
+use super::{
+    Bench, FILE_INPUT,
+    cdp::Browser,
+    launch,
+    viewer::{IS_OPEN, PICKS_DEMO},
+};
 use crate::{paths, serve, test::data};
 
 /// A picture: its name, how it comes about on the demo set, and the theme.
@@ -177,12 +182,9 @@ impl Bench<'_> {
 
     /// The empty page, with a set that was open before.
     async fn recent_for_picture(&mut self) -> Result<()> {
-        self.look("(async () => { const root = await navigator.storage.getDirectory(), handles = [];\
-             for (const name of ['demo_master.h5', 'demo_data_000001.h5', 'demo.h5']) { const handle = await root.getFileHandle(name, { create: true });\
-             const file = await handle.createWritable(); await file.write(await (await fetch('demo/' + name)).arrayBuffer()); await file.close(); handles.push(handle); }\
-             window.showOpenFilePicker = async () => handles; })()").await?;
+        self.look(PICKS_DEMO).await?;
         self.look("document.querySelector('[data-do=open-files]').click()").await?;
-        self.look("(async () => { for (let i = 0; i < 200 && !document.querySelector('#recent b'); i++) await new Promise((done) => setTimeout(done, 100)); })()").await?;
+        self.until("document.querySelector('#recent b')", 200).await?;
         self.open_page().await
     }
 
@@ -207,7 +209,7 @@ impl Bench<'_> {
         self.open_page().await?;
         let files = data::BENCH[2].files()?;
         self.limited("files", async |browser| browser.choose_files(FILE_INPUT, &files).await).await?;
-        self.look("(async () => { for (let i = 0; i < 300 && document.body.dataset.stage !== 'set'; i++) await new Promise((done) => setTimeout(done, 100)); })()").await?;
+        self.until(IS_OPEN, 300).await?;
         self.settle().await?;
         self.look(HIDE).await?;
         self.shoot(out, "bad-pixels", [1280, 720]).await

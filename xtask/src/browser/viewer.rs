@@ -311,6 +311,15 @@ impl Bench<'_> {
         self.look(two).await.map(drop)
     }
 
+    /// Waits until `condition` holds, or `tenths` tenths of a second at most: what is looked at afterwards tells.
+    pub(super) async fn until(&mut self, condition: &str, tenths: u32) -> Result<()> {
+        let wait = format!(
+            "(async () => {{ for (let i = 0; i < {tenths} && !({condition}); i++) \
+             await new Promise((done) => setTimeout(done, 100)); return null; }})()"
+        );
+        self.look(&wait).await.map(drop)
+    }
+
     /// Waits until the image of now is there: no line that says it is late, and the shelf is full.
     pub(super) async fn settle(&mut self) -> Result<()> {
         let rest = "(async () => { const wait = (ms) => new Promise((done) => setTimeout(done, ms)); let quiet = 0, label = '';\
@@ -320,6 +329,15 @@ impl Bench<'_> {
         self.look(rest).await.map(drop)
     }
 }
+
+/// A set is open.
+pub(super) const IS_OPEN: &str = "document.body.dataset.stage === 'set'";
+
+/// The page's picker gives the demo set, as handles that can be kept.
+pub(super) const PICKS_DEMO: &str = "(async () => { const root = await navigator.storage.getDirectory(), handles = [];\
+     for (const name of ['demo_master.h5', 'demo_data_000001.h5', 'demo.h5']) { const handle = await root.getFileHandle(name, { create: true });\
+     const file = await handle.createWritable(); await file.write(await (await fetch('demo/' + name)).arrayBuffer()); await file.close(); handles.push(handle); }\
+     window.showOpenFilePicker = async () => handles; })()";
 
 /// An empty folder for what the browser saves.
 pub(super) fn folder(name: &str) -> Result<PathBuf> {

@@ -52,9 +52,7 @@ impl Bench<'_> {
                 self.look(act).await?;
                 self.settle().await?;
                 // Colours pass from one theme to the other.
-                let rest = "(async () => { for (let i = 0; i < 30 && document.getAnimations().some((a) => a.playState === 'running'); i++)\
-                     await new Promise((done) => setTimeout(done, 100)); return null; })()";
-                self.look(rest).await?;
+                self.until("!document.getAnimations().some((a) => a.playState === 'running')", 30).await?;
                 let found = self.look(AXE).await?;
                 self.compare(&format!("axe-core finds nothing in {name}, {theme}"), &found, &json!([]));
             }

@@ -179,7 +179,7 @@ impl Context {
         let verdict = async move {
             for scope in caught {
                 if let Some(error) = scope.await {
-                    trouble.note(format!("{what}: {error}"));
+                    trouble.note(format!("{what}: {error}"), true);
                     return Err(gpu_error(&error).at(what));
                 }
             }
@@ -221,12 +221,13 @@ impl Context {
         &self.ledger
     }
 
-    /// Fails when there were more than `count` errors since the device was made: for work that no scope watches.
+    /// Fails when one of the errors after the first `count` of [`Context::errors`] was caught by no scope: for work that
+    /// none watches. What a scope has caught belongs to other work.
     ///
     /// # Errors
-    /// `Gpu` with the first one after those.
-    pub fn trouble_since(&self, count: usize) -> Result<()> {
-        match self.trouble.all().into_iter().nth(count) {
+    /// `Gpu` with the first of them.
+    pub fn unwatched_trouble_since(&self, count: usize) -> Result<()> {
+        match self.trouble.unwatched_since(count) {
             Some(message) => {
                 Err(Error::new(Kind::Gpu, "gpu_internal", "The graphics driver refused some work").found(message))
             }
@@ -325,20 +326,28 @@ struct Trouble(Arc<Mutex<Reported>>);
 
 #[derive(Default)]
 struct Reported {
-    messages: Vec<String>,
+    messages: Vec<Message>,
     lost: Option<String>,
     waiting: Option<Waker>,
+}
+
+struct Message {
+    text: String,
+    /// A scope has caught it, and whoever opened that knows.
+    is_watched: bool,
 }
 
 impl Trouble {
     fn listen(&self, device: &wgpu::Device) {
         let uncaptured = self.clone();
-        device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| uncaptured.note(format!("uncaptured: {error}"))));
+        device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
+            uncaptured.note(format!("uncaptured: {error}"), false);
+        }));
         let lost = self.clone();
         device.set_device_lost_callback(move |reason, message| {
             // A device that is given up goes without a word.
             if reason != wgpu::DeviceLostReason::Destroyed {
-                lost.note(format!("device lost: {message}"));
+                lost.note(format!("device lost: {message}"), false);
             }
             lost.lose(message);
         });
@@ -348,12 +357,18 @@ impl Trouble {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn note(&self, message: String) {
-        self.reported().messages.push(message);
+    fn note(&self, text: String, is_watched: bool) {
+        self.reported().messages.push(Message { text, is_watched });
     }
 
     fn all(&self) -> Vec<String> {
-        self.reported().messages.clone()
+        self.reported().messages.iter().map(|message| message.text.clone()).collect()
+    }
+
+    fn unwatched_since(&self, count: usize) -> Option<String> {
+        let reported = self.reported();
+        let unwatched = reported.messages.iter().skip(count).find(|message| !message.is_watched);
+        unwatched.map(|message| message.text.clone())
     }
 
     fn lose(&self, message: String) {

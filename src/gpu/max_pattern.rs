@@ -3,7 +3,7 @@
 use super::{
     context::Context,
     pass::{Pass, PassSpec},
-    planes::{BINDINGS, FrameShape, Request, TEAMS, map_quads},
+    planes::{BINDINGS, FrameShape, Request, map_quads},
 };
 use crate::shape::FrameLayout;
 
@@ -43,7 +43,6 @@ impl MaxPattern {
         layout: &FrameLayout,
     ) {
         let frame_teams = layout.blocks() * map_quads(layout);
-        let teams = frame_teams * request.batch.slots().div_ceil(CHUNK);
-        request.run(context, &self.0, encoder, teams.div_ceil(TEAMS));
+        request.run_chunks(context, &self.0, encoder, frame_teams, CHUNK);
     }
 }

@@ -250,6 +250,19 @@ impl Request<'_> {
         };
         pass.dispatch(encoder, &bindings[index].2, groups);
     }
+
+    /// Dispatches `pass` with `frame_teams` teams of 32 lanes for every `chunk` slots.
+    pub fn run_chunks(
+        &self,
+        context: &Context,
+        pass: &Pass,
+        encoder: &mut wgpu::ComputePass<'_>,
+        frame_teams: u32,
+        chunk: u32,
+    ) {
+        let teams = frame_teams * self.batch.slots().div_ceil(chunk);
+        self.run(context, pass, encoder, teams.div_ceil(TEAMS));
+    }
 }
 
 /// Teams of a workgroup in the passes that give 32 lanes to a frame or to a part of it.

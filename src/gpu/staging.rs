@@ -94,7 +94,7 @@ impl Staging {
 
     /// Copies the first `len` bytes of `piece` to byte `dest` (a multiple of 4) of `target`. Up to 3
     /// bytes after them are overwritten with whatever the piece's buffer holds. The copy is on its way after
-    /// [`Staging::flush`]; what the device has against it shows in [`Context::trouble_since`].
+    /// [`Staging::flush`]; what the device has against it shows in [`Context::unwatched_trouble_since`].
     ///
     /// # Errors
     /// `Internal` for a piece larger than the ring's buffers; `Gpu` when a buffer cannot be mapped.

@@ -165,7 +165,7 @@ pub async fn load(
     line.note_times();
     verdict.await?;
     // Uploads are not watched one by one.
-    line.context.trouble_since(job.errors_before)?;
+    line.context.unwatched_trouble_since(job.errors_before)?;
     result
 }
 
@@ -206,7 +206,7 @@ impl Line {
         self.idle_since_ms.set(self.job.elapsed_ms());
         self.put_away(buffer, &slots);
         verdict.await?;
-        self.context.trouble_since(self.job.errors_before)?;
+        self.context.unwatched_trouble_since(self.job.errors_before)?;
         let mut unpacked = Unpacked { parts: Vec::new(), lost, error };
         for (slots, decoded, verdict) in parts {
             let (gpu_ms, verdict) = join(decoded.gpu_ms(&self.context), verdict).await;

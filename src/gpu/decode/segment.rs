@@ -72,6 +72,15 @@ pub struct Room {
     pub bytes: u64,
 }
 
+impl Room {
+    /// The first in `segment`, which was made for it at least.
+    fn first(segment: Rc<Segment>, slots: u32, bytes: u64) -> Self {
+        segment.taken_slots.set(slots);
+        segment.promised_bytes.set(bytes);
+        Self { segment, first_slot: 0, bytes }
+    }
+}
+
 /// The segments of a decoder: one for each decode, or, where it is known what is to come, a few large ones.
 #[derive(Debug)]
 pub struct Segments {
@@ -110,9 +119,6 @@ impl Segments {
         let (frames, bytes) = (slots.len() as u32, self.guess(compressed, slots.len() as u64));
         let Some((left_bytes, left_frames)) = self.left.get() else { return self.own(context, frames, bytes) };
         self.left.set(Some((left_bytes.saturating_sub(compressed), left_frames.saturating_sub(frames))));
-        if bytes > context.max_binding_bytes() {
-            return self.own(context, frames, bytes);
-        }
         let kept = self.current.borrow().clone();
         if let Some(segment) = kept
             && let Some(first_slot) = segment.take(frames, bytes)
@@ -121,10 +127,7 @@ impl Segments {
         }
         let segment = self.shared(context, left_bytes, left_frames.max(frames), bytes)?;
         self.current.replace(Some(segment.clone()));
-        match segment.take(frames, bytes) {
-            Some(first_slot) => Ok(Room { segment, first_slot, bytes }),
-            None => self.own(context, frames, bytes),
-        }
+        Ok(Room::first(segment, frames, bytes))
     }
 
     /// Room for `frames` frames whose records take `bytes` bytes, and for nothing else.
@@ -133,8 +136,7 @@ impl Segments {
     /// As [`Context::buffer`].
     pub fn own(&self, context: &Context, frames: u32, bytes: u64) -> Result<Room> {
         let segment = Rc::new(Segment::new(context, self.layout.blocks(), frames, bytes)?);
-        segment.promised_bytes.set(bytes);
-        Ok(Room { segment, first_slot: 0, bytes })
+        Ok(Room::first(segment, frames, bytes))
     }
 
     /// Nothing more is written to `segment`.

@@ -110,6 +110,8 @@ pub struct App {
     sets_opened: u32,
     now_ms: f64,
     shelf_asked_ms: f64,
+    /// When small pictures were made last.
+    thumbs_made_ms: f64,
     /// When the last picture and the last pattern were answered.
     image_came_ms: f64,
     pattern_came_ms: f64,
@@ -262,8 +264,12 @@ impl App {
                 self.pattern = Some(shown(field, look, percentiles, subject, before, now_ms, reading, self.serial));
             }
         }
-        // A few small pictures a frame, so that no frame takes long.
-        let due = self.stale.thumbs.len().min(THUMBS_A_FRAME);
+        // A few small pictures a frame, so that no frame takes long; rarely while the set is read.
+        let is_rest = reading && now_ms - self.thumbs_made_ms < update::SHELF_REST_MS;
+        let due = if is_rest { 0 } else { self.stale.thumbs.len().min(THUMBS_A_FRAME) };
+        if due > 0 {
+            self.thumbs_made_ms = now_ms;
+        }
         let mut due: Vec<_> = self.stale.thumbs.drain(..due).collect();
         due.dedup();
         for product in due {

@@ -18,8 +18,8 @@ use crate::{
     products::{Disc, Flip, ScanOrder, find_disc},
 };
 
-/// Small pictures are asked for at most this often while the set is being read.
-const SHELF_REST_MS: f64 = 1000.0;
+/// Small pictures are asked for, and made, at most this often while the set is being read.
+pub(super) const SHELF_REST_MS: f64 = 1000.0;
 
 /// While the set is being read, the picture and the pattern of all patterns follow it at most this often; each is made
 /// of all that is there.

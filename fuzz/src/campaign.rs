@@ -30,7 +30,7 @@ pub struct Options {
     /// Folders with HDF5 files to begin with, beside those of the repository
     #[arg(long, value_name = "FOLDER")]
     pub seeds: Vec<PathBuf>,
-    /// Where inputs go that reached new code, once all is done
+    /// Where the smallest inputs go that together reach all code that was reached, once all is done
     #[arg(long, value_name = "FOLDER")]
     pub keep: Option<PathBuf>,
     /// Where inputs go that broke something
@@ -106,10 +106,22 @@ pub fn run(options: &Options) -> Result<Report> {
     report.kept = inputs.len() - first;
     report.regions = coverage.regions();
     if let Some(folder) = &options.keep {
-        inputs[first..].iter().try_for_each(|input| keep(folder, &input.bytes).map(drop))?;
+        minimal(target, &inputs).into_iter().try_for_each(|input| keep(folder, &input.bytes).map(drop))?;
     }
     coverage.finish();
     Ok(report)
+}
+
+/// The smallest inputs that reach all the code that all of them reach together, as far as taking small ones first goes.
+fn minimal(target: Target, inputs: &[Input]) -> Vec<&Input> {
+    let mut sorted: Vec<&Input> = inputs.iter().collect();
+    sorted.sort_by_key(|input| input.bytes.len());
+    let mut coverage = Coverage::start();
+    let mut reaches_more = |input: &&Input| {
+        judge(Limits::default(), input.bytes.len(), || target.feed(&input.bytes));
+        coverage.take() > 0
+    };
+    sorted.into_iter().filter(|input| reaches_more(input)).collect()
 }
 
 struct Campaign<'a> {

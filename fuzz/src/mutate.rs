@@ -1,5 +1,7 @@
 //! New inputs from old ones.
 
+use std::ops::Range;
+
 use planescope::hdf5::lookup3;
 
 use crate::{corpus::Input, random::Random};
@@ -17,7 +19,9 @@ pub enum Form {
 pub fn mutate(random: &mut Random, form: Form, parent: &Input, other: &Input, out: &mut Vec<u8>) {
     out.clear();
     out.extend_from_slice(&parent.bytes);
-    let mut changes = 1 + random.below(3) + if random.is_one_in(8) { random.below(24) } else { 0 };
+    // A text that is changed in many places is no JSON any more.
+    let most = if form == Form::Text { 2 } else { 3 };
+    let mut changes = 1 + random.below(most) + if random.is_one_in(8) { random.below(24) } else { 0 };
     while changes > 0 {
         match form {
             Form::Hdf5 => change_in_place(random, parent, other, out),
@@ -114,9 +118,9 @@ fn change_text(random: &mut Random, other: &Input, out: &mut Vec<u8>) {
         ["0", "-0", "-1", "1e308", "-1e308", "1e-320", "4294967295", "4294967296", "18446744073709551616", "0.5"];
     let words =
         ["null", "true", "{}", "[]", "[[[[", "\"\"", "%", "%7B", "%FF", "\\u0000", "\\ud800", "é", ":", ",", "NaN"];
-    match random.below(5) {
+    match random.below(10) {
         // A number in place of one that stands there.
-        0 | 1 => {
+        0..=3 => {
             let is_digit = |byte: &u8| byte.is_ascii_digit() || b"-.e+".contains(byte);
             let start = random.below(out.len());
             let Some(start) = out[start..].iter().position(u8::is_ascii_digit).map(|found| start + found) else {
@@ -126,16 +130,31 @@ fn change_text(random: &mut Random, other: &Input, out: &mut Vec<u8>) {
             let number = random.one_of(&numbers).unwrap_or_default();
             out.splice(start..end, number.bytes());
         }
-        2 => {
+        // A word in quotes in place of another one.
+        4..=6 => {
+            if let (Some(place), Some(word)) = (quoted(random, out), quoted(random, &other.bytes)) {
+                out.splice(place, other.bytes[word].iter().copied());
+            }
+        }
+        7 => {
             let word = random.one_of(&words).unwrap_or_default();
             insert(out, random.below(out.len() + 1), word.as_bytes());
         }
-        3 if !out.is_empty() => {
+        8 if !out.is_empty() => {
             let at = random.below(out.len());
             out[at] = random.word() as u8;
         }
         _ => change_length(random, other, out),
     }
+}
+
+/// What stands between two quotation marks, somewhere; those of addresses are percent-encoded.
+fn quoted(random: &mut Random, text: &[u8]) -> Option<Range<usize>> {
+    let mark: &[u8] = if text.contains(&b'"') { b"\"" } else { b"%22" };
+    let from = random.below(text.len());
+    let next = |from: usize| text.get(from..)?.windows(mark.len()).position(|at| at == mark).map(|at| from + at);
+    let start = next(from)? + mark.len();
+    Some(start..next(start)?)
 }
 
 fn insert(out: &mut Vec<u8>, at: usize, bytes: &[u8]) {

@@ -59,7 +59,9 @@ impl Target {
     /// # Errors
     /// Where a file cannot be read.
     pub fn seeds(self, folders: &[PathBuf]) -> Result<Vec<Vec<u8>>> {
-        let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+        // Cargo says at run time where the package lies, so that the program can be carried elsewhere.
+        let own = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
+        let own = Path::new(&own);
         let mut paths = corpus::files(&own.join("corpus").join(self.name()), LONGEST_SEED)?;
         let mut seeds = paths.iter().map(std::fs::read).collect::<std::io::Result<Vec<_>>>()?;
         let mut files = vec![own.join("../tests/data/robustness")];

@@ -16,6 +16,7 @@ pub fn by_gravity(notices: &mut [Error]) {
 /// Place in the order of gravity; what is no fault comes last.
 pub fn gravity(key: &str) -> usize {
     let order = [
+        "unreadable",
         "truncated",
         "missing_source",
         "corrupt_chunk",

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use planescope::{
     Error,
     acquisition::{
-        self, AxisOrder, Options,
+        self, AxisOrder, Opened, Options,
         contents::contents,
         report::{Request, inspect},
     },
@@ -69,30 +69,43 @@ fn file_bytes(file: &File, offset: u64, buffer: &mut [u8]) -> planescope::Result
     file.source().read_at(offset, buffer)
 }
 
-/// A master, beside a data file that is sound: sets, what is said of them, and their first frames.
+/// A master, beside a data file that is sound: sets, what is said of them, and their first frames; and, by turns, one of
+/// the other ways to look at files.
 pub fn mean(input: &[u8]) -> String {
     const SOUND: &[u8] = include_bytes!("../../../tests/data/robustness/old.h5");
     let files = [("fuzz_master.h5", input), ("old.h5", SOUND)]
         .map(|(name, bytes)| Bytes { name: name.to_owned(), bytes: bytes.to_vec() });
     let sources: Vec<&dyn ByteSource> = files.iter().map(|file| file as &dyn ByteSource).collect();
-    let report = inspect(&sources[..1], Request::default()).expect("bytes in memory can be read");
-    assert!(!report.text.is_empty() && report.json["message"].is_string(), "an answer in words");
-    contents(&sources);
-    for axes in [None, AxisOrder::of_code("xyn")] {
-        let opened = acquisition::open(&sources, &Options { axes, ..Options::default() });
-        opened.refused.iter().for_each(|refused_file| drop(refused(&refused_file.error)));
-        for set in &opened.sets {
-            set.notices.iter().for_each(|notice| drop(refused(notice)));
-            acquisition::summary(set);
-            if set.frame_bytes() <= LARGEST_FRAME {
-                let frames = 0..set.frames.min(4);
-                let decoded = acquisition::decode(set, &sources, frames.clone()).expect("bytes in memory can be read");
-                assert_eq!(decoded.pixels.len(), frames.len() * set.frame_bytes(), "every frame has its place");
-            }
+    let opened = acquisition::open(&sources, &Options::default());
+    let outcome = look(&opened, &sources);
+    match input.iter().fold(input.len(), |sum, &byte| sum.wrapping_add(byte.into())) % 4 {
+        0 => {
+            let report = inspect(&sources[..1], Request::default()).expect("bytes in memory can be read");
+            assert!(!report.text.is_empty() && report.json["message"].is_string(), "an answer in words");
+        }
+        1 => drop(contents(&sources)),
+        2 => {
+            let axes = AxisOrder::of_code("xyn");
+            drop(look(&acquisition::open(&sources, &Options { axes, ..Options::default() }), &sources));
+        }
+        _ => drop(acquisition::outline(&sources, &Options::default())),
+    }
+    outcome
+}
+
+/// Says what was opened, and decodes the first frames; "accepted", or the key of the first error.
+fn look(opened: &Opened, sources: &[&dyn ByteSource]) -> String {
+    for set in &opened.sets {
+        set.notices.iter().for_each(|notice| drop(refused(notice)));
+        acquisition::summary(set);
+        if set.frame_bytes() <= LARGEST_FRAME {
+            let frames = 0..set.frames.min(4);
+            let decoded = acquisition::decode(set, sources, frames.clone()).expect("bytes in memory can be read");
+            assert_eq!(decoded.pixels.len(), frames.len() * set.frame_bytes(), "every frame has its place");
         }
     }
-    acquisition::outline(&sources, &Options::default());
-    report.json["error"].as_str().unwrap_or("accepted").to_owned()
+    let errors: Vec<String> = opened.refused.iter().map(|file| refused(&file.error)).collect();
+    errors.into_iter().next().unwrap_or_else(|| "accepted".to_owned())
 }
 
 /// The key of an error, whose words name what and where.

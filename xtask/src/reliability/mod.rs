@@ -95,7 +95,7 @@ fn execute(part: Part, name: &str, options: &Options) -> Result<(Value, bool)> {
         Part::Cut => fuzz::feed(name, 0, 0, None),
         Part::Chunks => chunks::run(options.chunks),
         Part::Page => page::run(&options.rig, options.chunks, options.seed, options.allow_software),
-        Part::Faults => browser::run(),
+        Part::Faults => browser::run(&options.rig),
     }
 }
 

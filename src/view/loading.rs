@@ -86,7 +86,11 @@ fn tell(shell: &Rc<Shell>, load: &Rc<RefCell<Load>>, event: &load::Event) {
             tell_memory(shell);
             shell.send(Event::BatchReady);
         }
-        load::Event::Grown => take_census(shell, Some(Event::FirstBatch)),
+        load::Event::Grown => {
+            // The patterns are summed while the census is taken.
+            shell.send(Event::BatchReady);
+            take_census(shell, Some(Event::FirstBatch));
+        }
         load::Event::Notice(error) => shell.send(Event::Notice(error.clone())),
         load::Event::Finished { profile, error } => {
             tell_memory(shell);

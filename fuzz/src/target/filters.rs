@@ -18,10 +18,11 @@ pub fn decode(input: &[u8]) -> String {
         return "unsupported".to_owned();
     }
     let outcome = filter::decode(&filters, mask, chunk, decoded_len, element_bytes);
-    if let ([only], Some(dtype)) = (filters.as_slice(), dtype_of(element_bytes)) {
-        if only.id == id::BITSHUFFLE && filter::bitshuffle_codec(only) == Some(filter::Codec::Lz4) {
-            agree(chunk, decoded_len, dtype);
-        }
+    if let ([only], Some(dtype)) = (filters.as_slice(), dtype_of(element_bytes))
+        && only.id == id::BITSHUFFLE
+        && filter::bitshuffle_codec(only) == Some(filter::Codec::Lz4)
+    {
+        agree(chunk, decoded_len, dtype);
     }
     match outcome {
         Ok(bytes) => {
@@ -40,7 +41,7 @@ fn agree(chunk: &[u8], decoded_len: usize, dtype: Dtype) {
         return;
     }
     let block_px = filter::header_block_bytes(chunk).map_or(0, |bytes| bytes / dtype.bytes());
-    let block_px = if block_px > 0 && block_px % 8 == 0 && block_px <= MOST_PIXELS { block_px } else { 64 };
+    let block_px = if block_px > 0 && block_px.is_multiple_of(8) && block_px <= MOST_PIXELS { block_px } else { 64 };
     let layout = FrameLayout { detector: Detector { rows: 1, cols: pixels }, dtype, block_px };
     let ours = filter::bitshuffle_lz4(chunk, decoded_len, element, block_px * dtype.bytes());
     let twin = cpu::decode::planes(&layout, chunk);

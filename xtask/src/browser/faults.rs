@@ -17,8 +17,10 @@ const SAID: &str = "document.querySelector('#messages').innerText + ' ' + docume
 
 /// Devices that the page was given, so that they can be taken away.
 const DEVICES: &str = "window.devices = [];
-    const request = GPUAdapter.prototype.requestDevice;
-    GPUAdapter.prototype.requestDevice = async function (...how) {
+    // An empty page, which is no secure place, has none.
+    const adapter = window.GPUAdapter?.prototype ?? {};
+    const request = adapter.requestDevice;
+    adapter.requestDevice = async function (...how) {
         const device = await request.apply(this, how);
         window.devices.push(device);
         return device;

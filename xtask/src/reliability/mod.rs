@@ -72,7 +72,7 @@ pub fn run(options: &Options) -> Result<ExitCode> {
     for part in &options.parts {
         let name = clap::ValueEnum::to_possible_value(part).context("every part has a name")?.get_name().to_owned();
         let (mut record, fine) = execute(*part, &name, options).with_context(|| name.clone())?;
-        record["commit"] = commit().into();
+        record["commit"] = commit();
         let file = if *part == Part::Page { &options.name } else { &name };
         let path = folder.join(file).with_extension("json");
         std::fs::write(&path, serde_json::to_string_pretty(&record)? + "\n")?;

@@ -25,6 +25,8 @@ impl Stage {
         }
         #[cfg(unix)]
         std::os::unix::fs::symlink(home.join("secret"), page.join("link")).expect("a link of our own");
+        #[cfg(unix)]
+        std::os::unix::fs::symlink(&home, page.join("outside")).expect("a link of our own");
         let mut site = Site::default();
         site.folder("key/", &page);
         site.file("key/data/x y.h5", &home.join("secret"));
@@ -87,7 +89,20 @@ fn nothing_outside_the_folder_is_given() {
         "/key/./index.html",
         "/key/link",
         "/key/C:/secret",
+        "/key/c%3a%5csecret",
         "/key/%00",
+        "/key/%252e%252e/secret",
+        "/key/%2E%2E%2Fsecret",
+        "/key/inner%2f..%2f..%2f..%2fsecret",
+        "/key/.../secret",
+        "/key/inner/%2e%2e/%2e%2e/secret",
+        "/key/\\..\\secret",
+        "/key/%5c%5chost%5cshare",
+        "/key/\u{ff0e}\u{ff0e}/secret",
+        "/key/link/",
+        "/key/outside/secret",
+        "http://127.0.0.1/key/../secret",
+        "//key/../secret",
     ] {
         let answer = stage.get(path);
         assert!(matches!(status(&answer), "404" | "400") && !answer.contains("\nsecret"), "{path}: {answer}");
@@ -103,6 +118,19 @@ fn parts_of_a_file_are_given_as_they_were_asked_for() {
     assert!(answer.starts_with("HTTP/1.1 206 ") && answer.ends_with("\r\n\r\n234"), "{answer}");
     assert!(answer.contains("Content-Range: bytes 2-4/10\r\n") && answer.contains("Content-Length: 3\r\n"), "{answer}");
     assert!(part("bytes=-1").ends_with("\r\n\r\n9"));
+    assert!(part("bytes=8-18446744073709551615").ends_with("\r\n\r\n89"));
+    for odd in [
+        "bytes=5-4",
+        "bytes=0-1,4-5",
+        "bytes=a-b",
+        "bytes=+1-2",
+        "bytes=--1",
+        "lines=0-1",
+        "bytes=99999999999999999999-",
+    ] {
+        let whole = part(odd);
+        assert!(whole.starts_with("HTTP/1.1 200 ") && whole.ends_with("\r\n\r\n0123456789"), "{odd}: {whole}");
+    }
     let outside = part("bytes=10-");
     assert!(outside.starts_with("HTTP/1.1 416 ") && outside.contains("Content-Range: bytes */10\r\n"), "{outside}");
     let head = stage.ask("HEAD /key/inner/a.wasm", &format!("Host: {}\r\n", stage.address));
@@ -131,6 +159,12 @@ fn other_pages_and_other_names_of_this_machine_are_refused() {
     }
     assert_eq!(status(&stage.ask("POST /key/", &host)), "405");
     assert_eq!(status(&stage.ask("GET /key/", &format!("{host}Content-Length: 5\r\n"))), "405");
+}
+
+#[test]
+fn it_listens_on_this_machine_alone() {
+    let stage = Stage::new("loopback");
+    assert!(stage.address.ip().is_loopback(), "{}", stage.address);
 }
 
 #[test]

@@ -282,10 +282,10 @@ fn block_px(source: &dyn ByteSource, store: &Store) -> Option<u32> {
     let told = filter.parameters.get(3).copied().filter(|&block| block > 0 && block.is_multiple_of(8));
     let told = told.unwrap_or(filter::default_block_px(element as usize) as u32);
     let some = chunks.iter().step_by((chunks.len() / HEADERS_READ).max(1)).take(HEADERS_READ);
-    let headers = some.filter(|chunk| chunk.len_bytes >= 12).map(|chunk| chunk.offset..chunk.offset + 12);
+    let headers = some.filter(|chunk| chunk.len_bytes >= 12).map(|chunk| chunk.offset..chunk.offset.saturating_add(12));
     let headers = source.read_many(&headers.collect::<Vec<_>>()).unwrap_or_default();
     let blocks = headers.iter().filter_map(|header| filter::header_block_bytes(header));
-    let blocks = blocks.filter(|&bytes| bytes > 0 && bytes.is_multiple_of(8 * element));
+    let blocks = blocks.filter(|&bytes| bytes > 0 && bytes.is_multiple_of(element.saturating_mul(8)));
     let found: Vec<u32> = blocks.map(|bytes| bytes / element).collect();
     let votes = |block: u32| found.iter().filter(|other| **other == block).count();
     let best = found.iter().copied().max_by_key(|&block| (votes(block), block == told)).unwrap_or(told);

@@ -100,14 +100,23 @@ fn gaps(mappings: &[Mapping], dims: [u64; 4], order: AxisOrder) -> Vec<u32> {
             (0..count.min(dim)).map(move |i| start.saturating_add(i.saturating_mul(step))).filter(move |at| *at < dim)
         };
         for row in inside(rows, dims[2]) {
-            inside(cols, dims[3]).for_each(|col| is_gap[(row * dims[3] + col) as usize] = false);
+            let is_gap = &mut is_gap[(row * dims[3]) as usize..][..dims[3] as usize];
+            match cols {
+                (start, 1, count) if start < dims[3] => {
+                    is_gap[start as usize..start.saturating_add(count).min(dims[3]) as usize].fill(false);
+                }
+                _ => inside(cols, dims[3]).for_each(|col| is_gap[col as usize] = false),
+            }
         }
     }
+    let count = is_gap.iter().filter(|gap| **gap).count();
     // Without any part there is nothing to show, and no gap.
-    if is_gap.iter().all(|gap| *gap) {
+    if count == is_gap.len() {
         return Vec::new();
     }
-    (0..).zip(is_gap).filter_map(|(pixel, gap)| gap.then_some(pixel)).collect()
+    let mut gaps = Vec::with_capacity(count);
+    gaps.extend((0..).zip(is_gap).filter_map(|(pixel, gap)| gap.then_some(pixel)));
+    gaps
 }
 
 /// The mappings, those with `%b` in a name once per block.

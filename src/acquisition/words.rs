@@ -16,6 +16,7 @@ pub fn by_gravity(notices: &mut [Error]) {
 /// Place in the order of gravity; what is no fault comes last.
 pub fn gravity(key: &str) -> usize {
     let order = [
+        "unreadable",
         "truncated",
         "missing_source",
         "corrupt_chunk",
@@ -218,10 +219,10 @@ pub fn too_large(place: String, dims: &[u64]) -> Error {
         .found(sides(dims))
 }
 
-/// Frames of a set, and positions of a scan: what a page can keep one byte for.
-pub const MOST_FRAMES: u32 = 1 << 28;
-/// Pixels of a detector.
-pub const MOST_PIXELS: u64 = 1 << 26;
+/// Frames of a set, and positions of a scan: a scan of 4096 x 4096, for which a page has a value each.
+pub const MOST_FRAMES: u32 = 1 << 24;
+/// Pixels of a detector: the largest detectors that write such files have 18 million.
+pub const MOST_PIXELS: u64 = 20 << 20;
 const REMARK: usize = 100;
 /// Two equal axes of at least so many elements look like a detector.
 const LEAST_SIDE: u64 = 16;

@@ -123,6 +123,7 @@ impl App {
                 state.product = Product::Bf;
             }
         }
+        words::unfit_scan(&set, &mut self.state).into_iter().for_each(|error| self.tell(error));
         if let Some([rows, cols]) = self.state.scan {
             words::enter_scan(&mut set, crate::shape::Scan { rows, cols });
         }

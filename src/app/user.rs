@@ -201,7 +201,8 @@ impl App {
             Command::ScanShape(place) => {
                 let shape = self.set.as_ref().and_then(|set| set.scan.alternatives.get(place as usize));
                 if let Some(shape) = shape.copied() {
-                    self.set_scan(shape, effects);
+                    // Shapes that were found for the set fit it.
+                    let _ = self.set_scan(shape, effects);
                 }
             }
             Command::Datasets => self.list(effects),
@@ -639,7 +640,7 @@ impl App {
             }),
             Entry::CentreX => entry::position_px(text).map(|col| self.centre_on(None, Some(col))),
             Entry::CentreY => entry::position_px(text).map(|row| self.centre_on(Some(row), None)),
-            Entry::ScanShape => entry::scan(text).map(|scan| self.set_scan(scan, effects)),
+            Entry::ScanShape => entry::scan(text).and_then(|scan| self.set_scan(scan, effects)),
             Entry::ScanOffset => {
                 entry::whole(text).map(|offset| self.set_order(ScanOrder { offset, ..self.state.order }, effects))
             }
@@ -718,8 +719,11 @@ impl App {
         });
     }
 
-    fn set_scan(&mut self, scan: crate::shape::Scan, effects: &mut Vec<Effect>) {
-        let Some(set) = &mut self.set else { return };
+    fn set_scan(&mut self, scan: crate::shape::Scan, effects: &mut Vec<Effect>) -> Result<(), String> {
+        let Some(set) = &mut self.set else { return Ok(()) };
+        if let Some(why) = words::refused_scan(set, scan) {
+            return Err(why);
+        }
         let at = set.frame_at(set.cursor(&self.state));
         words::enter_scan(set, scan);
         set.shape_changed();
@@ -732,6 +736,7 @@ impl App {
         self.stale.thumbs.extend(Product::ALL);
         self.messages.retain(|message| !notices::is_about_scan(&message.error));
         effects.push(Effect::ScanShape(scan));
+        Ok(())
     }
 
     /// Patterns lie on the scan so from now on; the cursor stays on its pattern.
@@ -748,6 +753,10 @@ impl App {
     pub(super) fn set_state(&mut self, state: ViewState, effects: &mut Vec<Effect>) {
         let (disc, scan) = (self.state.disc, self.state.scan);
         self.state = state;
+        if let Some(set) = &self.set {
+            let error = words::unfit_scan(set, &mut self.state);
+            error.into_iter().for_each(|error| self.tell(error));
+        }
         let (flip, is_excluded) = (self.state.flip, self.state.exclude_hot);
         match &mut self.set {
             None => self.state_is_given = true,

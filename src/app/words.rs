@@ -5,11 +5,11 @@ use super::{
     detector::{centre_of, pixels},
     event::GpuSupport,
     open_set::{OpenSet, Reading},
-    state::{PatternOf, Product},
+    state::{PatternOf, Product, ViewState},
 };
 use crate::{
     Error, Kind,
-    acquisition::{ScanFrom, Storage, counted, sides},
+    acquisition::{Acquisition, ScanFrom, Storage, counted, sides},
     display::{Cell, bytes, bytes_of, count, count_signed, duration, length_nm, value},
     engine::{FrameState, PixelSet},
     products::{DetectorShape, Flip},
@@ -505,9 +505,27 @@ pub fn scan_from_words(from: ScanFrom) -> &'static str {
     }
 }
 
-/// The shape that the user says.
+/// Why a set's patterns are not laid out as such a scan; every position costs memory, with a pattern or without.
+pub fn refused_scan(set: &OpenSet, scan: Scan) -> Option<String> {
+    let Acquisition { frames, scan: found, .. } = &*set.acquisition;
+    let most = (4 * u64::from(*frames)).max(FREE_POSITIONS).max(found.shape.positions());
+    let is_fine = scan.rows > 0 && scan.cols > 0 && scan.positions() <= most;
+    (!is_fine).then(|| format!("a scan of this set has at most {} positions", count(most)))
+}
+
+/// Takes a scan shape out of a view that is refused for this set, and says so.
+pub fn unfit_scan(set: &OpenSet, view: &mut ViewState) -> Option<Error> {
+    let [rows, cols] = view.scan?;
+    let why = refused_scan(set, Scan { rows, cols })?;
+    view.scan = None;
+    let error = Error::new(Kind::File, "unfit_scan", "The scan shape of this view does not fit the set");
+    let error = error.at(&set.acquisition.name).found(format!("{rows} × {cols}")).expected(why);
+    Some(error.action("The set keeps its own scan shape"))
+}
+
+/// The shape that the user says, unless it is refused.
 pub fn enter_scan(set: &mut OpenSet, scan: Scan) {
-    if scan.rows == 0 || scan.cols == 0 || scan == set.scan.shape {
+    if scan == set.scan.shape || refused_scan(set, scan).is_some() {
         return;
     }
     let known = set.scan.shape;
@@ -520,3 +538,6 @@ pub fn enter_scan(set: &mut OpenSet, scan: Scan) {
         set.scan.from = set.acquisition.scan.from;
     }
 }
+
+/// Positions that any set may be laid out on.
+const FREE_POSITIONS: u64 = 1 << 20;

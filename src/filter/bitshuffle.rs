@@ -25,6 +25,9 @@ pub fn header_block_bytes(chunk: &[u8]) -> Option<u32> {
 pub fn unshuffle(block: &[u8], element_bytes: usize, out: &mut [u8]) {
     let elements = block.len() / element_bytes;
     let plane_bytes = elements / 8;
+    if plane_bytes == 0 {
+        return;
+    }
     for byte in 0..element_bytes {
         let planes = &block[byte * 8 * plane_bytes..(byte + 1) * 8 * plane_bytes];
         for group in 0..plane_bytes {

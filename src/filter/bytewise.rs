@@ -8,6 +8,9 @@ use crate::engine::ChunkFault;
 pub(super) fn unshuffle(bytes: &[u8], element_bytes: usize) -> Vec<u8> {
     let elements = bytes.len() / element_bytes.max(1);
     let mut out = bytes.to_vec();
+    if elements == 0 {
+        return out;
+    }
     for byte in 0..element_bytes {
         for element in 0..elements {
             out[element * element_bytes + byte] = bytes[byte * elements + element];

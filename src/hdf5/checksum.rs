@@ -6,10 +6,13 @@ pub fn lookup3(bytes: &[u8]) -> u32 {
     let start = 0xdead_beef_u32.wrapping_add(bytes.len() as u32);
     let mut state = [start; 3];
     let mut rest = bytes;
-    while rest.len() > 12 {
-        add(&mut state, &rest[..12]);
+    while let Some((words, after)) = rest.split_first_chunk::<12>().filter(|(_, after)| !after.is_empty()) {
+        let [a, b, c, d, e, f, g, h, i, j, k, l] = *words;
+        for (state, word) in state.iter_mut().zip([[a, b, c, d], [e, f, g, h], [i, j, k, l]]) {
+            *state = state.wrapping_add(u32::from_le_bytes(word));
+        }
         mix(&mut state);
-        rest = &rest[12..];
+        rest = after;
     }
     if !rest.is_empty() {
         add(&mut state, rest);
@@ -24,11 +27,17 @@ fn add(state: &mut [u32; 3], bytes: &[u8]) {
     }
 }
 
-fn mix(state: &mut [u32; 3]) {
-    for (x, y, z, bits) in [(0, 1, 2, 4), (1, 2, 0, 6), (2, 0, 1, 8), (0, 1, 2, 16), (1, 2, 0, 19), (2, 0, 1, 4)] {
-        state[x] = state[x].wrapping_sub(state[z]) ^ state[z].rotate_left(bits);
-        state[z] = state[z].wrapping_add(state[y]);
-    }
+fn mix([a, b, c]: &mut [u32; 3]) {
+    let step = |x: &mut u32, y: u32, z: &mut u32, bits: u32| {
+        *x = x.wrapping_sub(*z) ^ z.rotate_left(bits);
+        *z = z.wrapping_add(y);
+    };
+    step(a, *b, c, 4);
+    step(b, *c, a, 6);
+    step(c, *a, b, 8);
+    step(a, *b, c, 16);
+    step(b, *c, a, 19);
+    step(c, *a, b, 4);
 }
 
 fn finish(state: &mut [u32; 3]) {

@@ -63,6 +63,11 @@ impl<'a> File<'a> {
         self.source.name()
     }
 
+    /// Where its bytes come from.
+    pub fn source(&self) -> &'a dyn ByteSource {
+        self.source
+    }
+
     /// Size of the file, bytes.
     pub fn len_bytes(&self) -> u64 {
         self.source.len_bytes()

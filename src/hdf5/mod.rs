@@ -29,6 +29,7 @@ mod superblock;
 mod virtual_layout;
 
 pub use attribute::Attribute;
+pub use checksum::lookup3;
 pub use chunks::{Chunk, ChunkList, Leaf, Outline};
 pub use dataset::{Dataset, Space};
 pub use datatype::{Datatype, half};

@@ -3,7 +3,7 @@
 //! Control messages are typed and go through `gloo-worker`. It hides the `Worker` object, so bulk bytes
 //! go over a port that each worker opens itself: buffers travel by transfer and come back for reuse.
 //! A worker that panics says so on its port; one that falls silent is noticed by a deadline. Either way
-//! its job fails with a message and another worker takes its place.
+//! its job fails with a message, it is ended, and another worker takes its place.
 
 pub use codec::Ported;
 pub use copy::{FOLDER, uncopied};
@@ -12,6 +12,7 @@ pub use pool::{Done, Piece, Pool, Script, cancelled};
 pub use worker::Reader;
 
 mod buffers;
+mod capture;
 mod codec;
 mod copy;
 mod leaves;

@@ -11,10 +11,10 @@ use gloo_timers::callback::Interval;
 use gloo_worker::{Spawnable, WorkerBridge};
 use js_sys::{Array, ArrayBuffer};
 use wasm_bindgen::{JsCast, JsValue, closure::Closure};
-use web_sys::{MessageEvent, MessagePort};
+use web_sys::{MessageEvent, MessagePort, Worker};
 
 use super::{
-    Answer, Outcome, Ported, Reader, Request, Task,
+    Answer, Outcome, Ported, Reader, Request, Task, capture,
     port::{number, object, post, property},
 };
 use crate::{Error, Kind, Result, source::Picked};
@@ -76,6 +76,7 @@ struct Inner {
 struct Member {
     ticket: u32,
     bridge: WorkerBridge<Reader>,
+    worker: Option<Worker>,
     port: RefCell<Option<MessagePort>>,
     /// Files that the worker says it holds.
     holds: Cell<Option<u32>>,
@@ -176,14 +177,15 @@ impl Inner {
         };
         let mut spawner = Reader::spawner();
         let mut spawner = spawner.callback(on_answer).encoding::<Ported>();
-        let bridge = match &self.script {
+        let (bridge, worker) = capture::seen(|| match &self.script {
             Script::Beside(url) => spawner.spawn(url),
             Script::Whole(url) => spawner.as_module(false).with_loader(true).spawn(url),
-        };
+        });
         bridge.send(Request::Connect { ticket });
         self.members.borrow_mut().push(Rc::new(Member {
             ticket,
             bridge,
+            worker,
             port: RefCell::default(),
             holds: Cell::new(None),
             running: RefCell::default(),
@@ -309,6 +311,10 @@ impl Inner {
     /// Fails the jobs of a lost reader and puts a new one in its place.
     fn replace(self: Rc<Self>, member: &Rc<Member>, words: &str) {
         self.members.borrow_mut().retain(|other| !Rc::ptr_eq(other, member));
+        // One that hangs would go on for ever.
+        if let Some(worker) = &member.worker {
+            worker.terminate();
+        }
         for running in member.running.take() {
             let lost = Error::new(Kind::Internal, "reader_lost", "A reading worker was lost")
                 .found(words)

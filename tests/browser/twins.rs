@@ -17,6 +17,7 @@ mod page {
         let failure = |error: planescope::Error| JsValue::from(error.to_string());
         let context = Rc::new(Context::new().await.map_err(failure)?);
         let mut verdicts = twins::decode::all(&context).await;
+        verdicts.extend(twins::hostile::all(&context).await);
         verdicts.extend(twins::products::all(&context).await);
         verdicts.extend(twins::words::all(&context).await);
         let faults = context.errors();

@@ -49,13 +49,13 @@ pub async fn all(context: &Context) -> Vec<(&'static str, Verdict)> {
 
 /// Chunks of a batch, at whatever byte they come to lie.
 #[derive(Default)]
-struct Chunks {
+pub(super) struct Chunks {
     bytes: Vec<u8>,
     slots: Vec<Slot>,
 }
 
 impl Chunks {
-    fn push(&mut self, chunk: &[u8]) {
+    pub(super) fn push(&mut self, chunk: &[u8]) {
         let frame = 7 + 3 * self.slots.len() as u32;
         self.slots.push(Slot { frame, offset: self.bytes.len() as u32, len_bytes: chunk.len() as u32 });
         self.bytes.extend(chunk);
@@ -114,11 +114,11 @@ impl<'a> Twins<'a> {
     }
 }
 
-fn said(error: planescope::Error) -> String {
+pub(super) fn said(error: planescope::Error) -> String {
     error.to_string()
 }
 
-async fn compared(
+pub(super) async fn compared(
     context: &Context,
     decoder: &Decoder,
     layout: &FrameLayout,
@@ -264,7 +264,7 @@ pub async fn every_type_and_shape_decodes_exactly(context: &Context) -> Verdict 
 }
 
 /// Little-endian pixels: empty, saturated, one count, noise, sparse counts, few values.
-fn pixels(random: &mut Random, frame: u32, layout: &FrameLayout) -> Vec<u8> {
+pub(super) fn pixels(random: &mut Random, frame: u32, layout: &FrameLayout) -> Vec<u8> {
     let bytes = layout.dtype.bytes() as usize;
     let len = layout.detector.pixels() as usize;
     match frame % 6 {
@@ -303,7 +303,7 @@ pub async fn matches_of_every_offset_and_length_are_copied(context: &Context) ->
 }
 
 /// A stream of random sequences, with the lengths at which the format or the kernel changes its ways.
-fn random_stream(random: &mut Random, size: usize) -> Vec<u8> {
+pub(super) fn random_stream(random: &mut Random, size: usize) -> Vec<u8> {
     let turning_points =
         [0, 1, 3, 4, 5, 14, 15, 16, 18, 19, 20, 31, 32, 33, 255, 256, 269, 270, 271, 273, 274, 524, 525, 526, 780];
     let length = |random: &mut Random| match random.below(4) {
@@ -469,7 +469,7 @@ pub async fn mutated_chunks_get_the_verdict_of_the_cpu(context: &Context) -> Ver
 }
 
 /// The CPU twin accepts a block exactly when lz4_flex fills it, with the same bytes.
-fn lz4_flex_agrees(layout: &FrameLayout, chunk: &[u8]) -> Verdict {
+pub(super) fn lz4_flex_agrees(layout: &FrameLayout, chunk: &[u8]) -> Verdict {
     let chunk_layout = cpu::frame_headers::ChunkLayout::of(layout);
     let Ok(parts) = cpu::frame_headers::walk(&chunk_layout, chunk) else { return Ok(()) };
     for (block, range) in (0..).zip(parts.blocks) {

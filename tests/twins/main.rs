@@ -45,6 +45,11 @@ twin_tests! {
 }
 
 twin_tests! {
+    hostile:
+    every_decoder_gives_hostile_chunks_the_verdict_of_the_cpu
+}
+
+twin_tests! {
     products:
     products_of_one_pixel_are_exact
     products_of_3_by_3_u16_are_exact

@@ -3,6 +3,7 @@
 
 pub mod chunks;
 pub mod decode;
+pub mod hostile;
 pub mod products;
 pub mod sample;
 pub mod words;

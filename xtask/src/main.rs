@@ -9,6 +9,9 @@
 //! - `bundle`: makes a folder, or one file, that opens by a double click on machines without any of this.
 //! - `render`: virtual images and patterns as files, without a browser.
 //! - `soak`: works on the page for minutes and looks for what grows, breaks or slows.
+//! - `fuzz`: hostile input for all that reads files, sessions and addresses.
+//! - `reliability`: hostile input, changed chunks and faults in their full numbers, and the page that tells what came of
+//!   them.
 //! - `demo`: makes the page's demo set anew.
 //! - `screenshots`: takes the pictures of docs/screenshots.
 
@@ -16,9 +19,11 @@ mod ab;
 mod bench;
 mod browser;
 mod bundle;
+mod fuzz;
 mod inspect;
 mod page;
 mod paths;
+mod reliability;
 mod render;
 mod run;
 mod serve;
@@ -70,6 +75,10 @@ enum Command {
     Render(render::Options),
     /// Work on the page for minutes: what grows, breaks or slows is reported as JSON
     Soak(Box<soak::Options>),
+    /// Feed what reads bytes from outside with hostile ones, guided by the coverage of the code
+    Fuzz(fuzz::Options),
+    /// Do planescope's worst and write docs/reliability.md from what came of it
+    Reliability(Box<reliability::Options>),
     /// Make the page's demo set in www/demo anew
     Demo,
     /// Take the pictures of docs/screenshots of the page in dist/
@@ -94,6 +103,8 @@ fn execute(command: Command) -> Result<ExitCode> {
         Command::Ab(options) => return ab::run(&options),
         Command::Bundle(options) => bundle::run(&options)?,
         Command::Render(options) => return render::run(&options),
+        Command::Fuzz(options) => return fuzz::run(&options),
+        Command::Reliability(options) => return reliability::run(&options),
         Command::Soak(options) => return soak::run(&options),
         Command::Inspect(options) => return inspect::run(&options),
         Command::Screenshots => {

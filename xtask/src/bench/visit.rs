@@ -130,10 +130,18 @@ impl<'a> Visit<'a> {
     /// # Errors
     /// [`Void`] where anything that the page decoded or reported is wrong; [`NotLoaded`].
     pub async fn load(&mut self, set: &Set, tuning: &Tuning) -> Result<Value> {
-        self.within("the choice of files", async |browser| browser.choose_files(FILE_INPUT, &set.files).await).await?;
-        let profile = self.ask("loaded()").await?;
+        let profile = self.open(&set.files).await?;
         self.check(set, tuning, &profile).await?;
         Ok(profile)
+    }
+
+    /// Chooses files as a user does; the profile of the load, however it ended.
+    ///
+    /// # Errors
+    /// Where the page does not answer.
+    pub async fn open(&mut self, files: &[PathBuf]) -> Result<Value> {
+        self.within("the choice of files", async |browser| browser.choose_files(FILE_INPUT, files).await).await?;
+        self.ask("loaded()").await
     }
 
     /// Whether a load counts.

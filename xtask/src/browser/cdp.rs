@@ -39,6 +39,8 @@ pub struct Browser {
     requests: Vec<String>,
     /// Workers whose requests are not watched yet.
     unwatched: Vec<String>,
+    /// Sessions of the workers that run, in the order of their start.
+    workers: Vec<String>,
 }
 
 /// How Chrome is started.
@@ -118,6 +120,7 @@ impl Browser {
             complaints: Vec::new(),
             requests: Vec::new(),
             unwatched: Vec::new(),
+            workers: Vec::new(),
         })
     }
 
@@ -287,8 +290,42 @@ impl Browser {
     /// Notes from now on what the page and its workers ask the network for.
     pub async fn watch_network(&mut self) -> Result<()> {
         self.call("Network.enable", json!({})).await?;
+        self.watch_workers().await
+    }
+
+    /// Attaches from now on to every worker that the page starts.
+    pub async fn watch_workers(&mut self) -> Result<()> {
         let workers = json!({"autoAttach": true, "waitForDebuggerOnStart": false, "flatten": true});
         self.call("Target.setAutoAttach", workers).await?;
+        Ok(())
+    }
+
+    /// Workers that run now.
+    pub async fn workers(&mut self) -> Result<usize> {
+        // Events that are under way arrive before the answer.
+        self.evaluate("new Promise((done) => setTimeout(done, 200))").await?;
+        Ok(self.workers.len())
+    }
+
+    /// The value of an expression in one of the workers.
+    pub async fn in_worker(&mut self, place: usize, expression: &str) -> Result<Value> {
+        let session = self.workers.get(place).context("there is no such worker")?.clone();
+        let answer = self.call_in(&session, "Runtime.evaluate", json!({"expression": expression})).await?;
+        ensure!(answer.get("exceptionDetails").is_none(), "a worker: {}", answer["exceptionDetails"]);
+        Ok(answer["result"]["value"].clone())
+    }
+
+    /// The same in all of them.
+    pub async fn in_workers(&mut self, expression: &str) -> Result<()> {
+        for place in 0..self.workers().await? {
+            self.in_worker(place, expression).await?;
+        }
+        Ok(())
+    }
+
+    /// Runs a script in every page before its own.
+    pub async fn before_pages(&mut self, script: &str) -> Result<()> {
+        self.call("Page.addScriptToEvaluateOnNewDocument", json!({"source": script})).await?;
         Ok(())
     }
 
@@ -395,6 +432,10 @@ impl Browser {
             }
             Some("Target.attachedToTarget") if params["targetInfo"]["type"] == "worker" => {
                 self.unwatched.extend(params["sessionId"].as_str().map(str::to_owned));
+                self.workers.extend(params["sessionId"].as_str().map(str::to_owned));
+            }
+            Some("Target.detachedFromTarget") => {
+                self.workers.retain(|session| params["sessionId"] != session.as_str());
             }
             Some("Inspector.targetCrashed") => self.complaints.push("the page crashed".to_owned()),
             _ => {}

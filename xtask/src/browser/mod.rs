@@ -7,6 +7,7 @@ mod bundles;
 mod cases;
 pub mod cdp;
 mod choices;
+mod faults;
 mod hands;
 mod keeping;
 mod loading;
@@ -145,6 +146,8 @@ impl Bench<'_> {
         self.finish("copies", keeping);
         let security = self.security().await;
         self.finish("security", security);
+        let faults = self.faults(false).await;
+        self.finish("faults", faults);
         let single = self.single_file().await;
         self.finish("the page in one file", single);
         let bundles = self.bundles(chrome).await;
@@ -163,6 +166,7 @@ impl Bench<'_> {
             "keeping" => self.keeping().await,
             "loading" => self.loading().await,
             "security" => self.security().await,
+            "faults" => self.faults(true).await,
             "screenshots" => self.screenshots().await,
             "single" => self.single_file().await,
             "bundle" => self.bundles(chrome).await,

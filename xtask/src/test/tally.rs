@@ -6,18 +6,22 @@ pub struct Tally {
     pub passed: usize,
     pub failed: usize,
     pub skipped: usize,
+    /// Names of those that were told one by one, and whether they passed.
+    pub names: Vec<(String, bool)>,
 }
 
 impl Tally {
     /// One test that passed.
     pub fn pass(&mut self, name: &str) {
         self.passed += 1;
+        self.names.push((name.to_owned(), true));
         println!("ok      {name}");
     }
 
     /// One test that failed, and why.
     pub fn fail(&mut self, name: &str, why: &str) {
         self.failed += 1;
+        self.names.push((name.to_owned(), false));
         println!("FAILED  {name}\n        {}", why.replace('\n', "\n        "));
     }
 
@@ -31,6 +35,7 @@ impl Tally {
         self.passed += other.passed;
         self.failed += other.failed;
         self.skipped += other.skipped;
+        self.names.extend_from_slice(&other.names);
     }
 
     /// The closing line.
@@ -71,6 +76,6 @@ mod tests {
 
     #[test]
     fn the_closing_line_names_skipped_tests_only_where_there_are_some() {
-        assert_eq!(Tally { passed: 2, failed: 0, skipped: 0 }.in_one_line(), "2 passed, 0 failed");
+        assert_eq!(Tally { passed: 2, ..Tally::default() }.in_one_line(), "2 passed, 0 failed");
     }
 }

@@ -59,7 +59,7 @@ fn tuning(tune: Option<&str>) -> Tuning {
 /// `__loadprof` is null while loading, then the profile; `__loadprofs` holds those of all loads.
 fn publish_profiles(session: &Session) {
     session.listen(Rc::new(|event| {
-        if let load::Event::Walking { .. } = event {
+        if let load::Event::Walking { .. } | load::Event::Series(_) = event {
             set_global("__loadprof", &JsValue::NULL);
         }
     }));

@@ -138,7 +138,7 @@ impl Bench<'_> {
             self.click(&format!("#link-{link}")).await?;
         }
         self.key("f", 8).await?;
-        self.expect("series: all are linked", "__planescope.state().series.links ?? null", Value::Null).await
+        self.expect("series: all are linked", "__planescope.state().series?.links ?? null", Value::Null).await
     }
 
     /// Order, stars and hiding, by pointer and by key.

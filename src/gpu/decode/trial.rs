@@ -12,7 +12,7 @@ use super::{
     dense, framing, pixels, records, segment,
 };
 use crate::{
-    cpu::block_pixels::PixelOutput,
+    cpu::planes_to_pixels::PixelOutput,
     engine::Slot,
     error::{Error, Kind, Result},
     shape::{Dtype, FrameLayout},
@@ -172,13 +172,9 @@ impl Trial {
                 decoded.passes_ms(context).await
             }
             Runner::Pixels(pixels) => {
-                let (made, stopwatch) = pixels.decode(context, compressed, slots).await?;
-                let passes = match &stopwatch {
-                    Some(stopwatch) => Some(pixels.spans(&stopwatch.laps_ms(context).await?)),
-                    None => None,
-                };
-                pixels.put_back(made);
-                Ok(passes)
+                let made = pixels.decode(context, compressed, slots).await?;
+                pixels.put_back(made.scratch);
+                Ok(made.times)
             }
         }
     }
@@ -233,20 +229,19 @@ impl Trial {
                 Ok(0)
             }
             Runner::Pixels(pixels) => {
-                let (made, _) = pixels.decode(context, &part.buffer, slots).await?;
-                let status = made.framing.status(context, slots.len()).await?;
-                let [outside, _] = made.framing.read_totals(context).await?;
+                let pixels::Made { scratch, status, .. } = pixels.decode(context, &part.buffer, slots).await?;
+                let outside = scratch.outside(context).await?;
                 let frames: Vec<u32> = slots.iter().map(|slot| slot.frame).collect();
                 let most = packer.batch_frames() as usize;
                 let bytes = pixels::pixel_bytes(&self.layout, pixels.output());
                 let pieces = slots.chunks(most).zip(frames.chunks(most)).zip(status.chunks(most));
                 for (i, ((slots, frames), status)) in pieces.enumerate() {
                     let from = (i * most) as u64 * bytes;
-                    let piece = framing::part_of(context, &made.pixels, from, slots.len() as u64 * bytes).await?;
+                    let piece = framing::part_of(context, &scratch.pixels, from, slots.len() as u64 * bytes).await?;
                     let packed = packer.pack(context, &piece, frames, status).await?;
                     engine.add(&packed, frames, status)?;
                 }
-                pixels.put_back(made);
+                pixels.put_back(scratch);
                 Ok(u64::from(outside))
             }
         }

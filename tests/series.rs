@@ -394,7 +394,7 @@ fn an_automatic_range_holds_for_all_pictures_unless_they_have_their_own() {
     assert!(shared.len() == 4 && shared.iter().all(|high| *high == shared[0]), "{shared:?}");
     bench.press(Command::Link(2));
     let own = limits(&bench);
-    assert!(own[0] < own[1] || own[0] > own[1], "{own:?}");
+    assert!(own[0] != own[1], "{own:?}");
     assert_eq!(own.iter().copied().fold(0.0, f64::max), shared[0], "all of them fit into the shared one");
 }
 

@@ -552,7 +552,7 @@ fn is_settled(series: &serde_json::Value) -> bool {
         let mut sets = series["sets"].as_array().into_iter().flatten();
         sets.any(|set| set["place"] == *place && (set["isCurrent"] == true || set["mark"] == "failed"))
     };
-    series.is_null() || series["reading"].is_null() && panels.into_iter().all(|place| is_done(place))
+    series.is_null() || series["reading"].is_null() && panels.into_iter().all(is_done)
 }
 
 /// A series on a software adapter takes its time.

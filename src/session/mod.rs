@@ -85,8 +85,8 @@ pub struct Session {
     first_image: RefCell<FirstImage>,
     /// Who hears of a GPU that was reset.
     lost_listeners: RefCell<Vec<Listener<Reset>>>,
-    /// Who hears of finished profiles.
-    watchers: RefCell<Vec<Listener<LoadProfile>>>,
+    /// Who hears of finished profiles, and whether it is that of the set on show.
+    watchers: RefCell<Vec<Watcher>>,
     errors: RefCell<Vec<String>>,
     /// Copies in the browser's storage, or why there cannot be any.
     storage: Mutex<Result<Storage>>,
@@ -104,6 +104,9 @@ struct FirstImage {
 
 /// Is called with everything of its kind that happens.
 type Listener<T> = Rc<dyn Fn(&T)>;
+
+/// Is called with the profile of every load that ended, and whether its set is on show.
+type Watcher = Rc<dyn Fn(&LoadProfile, bool)>;
 
 /// How a load ended.
 pub type Ended = Result<Rc<LoadProfile>>;
@@ -152,8 +155,8 @@ impl Session {
         self.listeners.borrow_mut().push(listener);
     }
 
-    /// Who hears of the profile of every load that ended.
-    pub fn watch(&self, watcher: Rc<dyn Fn(&LoadProfile)>) {
+    /// Who hears of the profile of every load that ended, and whether its set is on show.
+    pub fn watch(&self, watcher: Rc<dyn Fn(&LoadProfile, bool)>) {
         self.watchers.borrow_mut().push(watcher);
     }
 
@@ -229,7 +232,9 @@ impl Session {
         self.started_ms.set(started_ms);
         let opening = self.openings.get() + 1;
         self.openings.set(opening);
-        (self.wants_all.set(wants_all), self.is_of_series.set(false), self.is_reading.set(false));
+        self.wants_all.set(wants_all);
+        self.is_of_series.set(false);
+        self.is_reading.set(false);
         self.first_image.take();
         let (sender, ended) = oneshot::channel();
         // Whoever waits for the load before learns that it was replaced.
@@ -467,7 +472,8 @@ impl Session {
         let profile = Rc::new(LoadProfile { first_image_ms, ..(*profile).clone() });
         *self.profile.borrow_mut() = Some(profile.clone());
         let watchers = self.watchers.borrow().clone();
-        watchers.iter().for_each(|watcher| watcher(&profile));
+        let is_on_show = !self.is_series() || self.open.borrow().shown == place;
+        watchers.iter().for_each(|watcher| watcher(&profile, is_on_show));
         for waiting in waiting {
             let ended = error.clone().map_or_else(|| Ok(profile.clone()), Err);
             // Whoever asked may have left.

@@ -151,8 +151,12 @@ impl Session {
         loader.hand_over(&[]);
         self.next_hand();
         *self.open.borrow_mut() = OpenSets::default();
-        (self.picked.take(), self.held.take(), self.options.take());
-        (self.profile.take(), self.waiting.take(), self.first_image.take());
+        self.picked.take();
+        self.held.take();
+        self.options.take();
+        self.profile.take();
+        self.waiting.take();
+        self.first_image.take();
         self.openings.set(self.openings.get() + 1);
         self.is_reading.set(false);
         wasm_bindgen_futures::spawn_local(async move { loader.let_go().await });

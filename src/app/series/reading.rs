@@ -188,6 +188,9 @@ impl App {
                         (open.acquisition, open.is_lost) = (set, false);
                     }
                 });
+                if is_active {
+                    self.tell_how_it_is_seen(effects);
+                }
             }
             Event::Done if is_read => {
                 self.note(place, |member| member.is_resident = true);

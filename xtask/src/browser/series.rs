@@ -74,6 +74,7 @@ impl Bench<'_> {
         let out: Vec<&Value> =
             facts["sets"].as_array().into_iter().flatten().filter(|set| set["isResident"] == false).collect();
         self.compare("series: a budget of three holds three", &json!([is_within, out.len()]), &json!([true, 1]));
+        self.until("document.querySelector('.tile[data-mark=out]')", 50).await?;
         self.shown("series: the panel says that its set is not resident", ".tile[data-mark=out] .tile-mark").await?;
         let before = self.look(PAINTED).await?;
         // The slider, by its own key.
@@ -217,7 +218,7 @@ impl Bench<'_> {
         let left = self.look(used).await?.as_f64().context("bytes")?;
         self.compare("series: a closed set gives its memory back", &json!(left <= all - of_one), &json!(true));
         self.expect("series: three sets are left", "__planescope.series.sets.length", json!(3)).await?;
-        self.click("[data-do=close-all]").await?;
+        self.click("aside [data-do=close-all]").await?;
         self.until(&format!("{used} === 0"), 50).await?;
         self.expect("series: with the last set the ledger is empty", used, json!(0)).await?;
         self.expect("series: the page is empty", "document.body.dataset.stage", json!("empty")).await?;

@@ -263,6 +263,10 @@ impl OpenSet {
         self.version.batches += 1;
     }
 
+    pub fn has_batches(&self) -> bool {
+        self.version.batches > 0
+    }
+
     /// Takes pixels found bad while reading; they are added to the mask's.
     pub fn set_bad(&mut self, found: &PixelSet) {
         let mask = masked(&self.acquisition);

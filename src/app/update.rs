@@ -19,12 +19,12 @@ use crate::{
 };
 
 /// Small pictures are asked for at most this often while the set is being read.
-const SHELF_REST_MS: f64 = 400.0;
+const SHELF_REST_MS: f64 = 1000.0;
 
 /// While the set is being read, the picture and the pattern of all patterns follow it at most this often; each is made
 /// of all that is there.
-pub(super) const IMAGE_REST_MS: f64 = 100.0;
-const PATTERNS_REST_MS: f64 = 400.0;
+pub(super) const IMAGE_REST_MS: f64 = 300.0;
+const PATTERNS_REST_MS: f64 = 600.0;
 
 /// A disc that moved or grew by more than this is worth an offer, px.
 const DISC_TOLERANCE_PX: f64 = 0.5;
@@ -84,6 +84,7 @@ impl App {
                     set.batch_came();
                     set.fit = if set.fit == Fit::Waiting { fit } else { set.fit };
                 });
+                self.fit_disc();
             }
             Event::BatchReady => self.on_set(OpenSet::batch_came),
             Event::BadPixelsFound(found) => {
@@ -324,7 +325,14 @@ impl App {
                 effects.push(Effect::Ask { set_id: set.id, lane, ask });
             }
         };
-        if set.is_lost || set.fit == Fit::Waiting && set.reading == Reading::Going {
+        if set.is_lost {
+            return;
+        }
+        if set.fit == Fit::Waiting && set.reading == Reading::Going {
+            // Bad pixels are still looked for; sums over patterns do not depend on them.
+            if set.has_batches() {
+                ask(set, Lane::Shelf, Want::Patterns(set.version));
+            }
             return;
         }
         let is_going = set.reading == Reading::Going;

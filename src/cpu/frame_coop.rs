@@ -1,3 +1,3 @@
-//! The baseline kernel makes what `planes_to_pixels` makes, in another way: it has the same twin.
+//! The baseline kernel makes what `block_pixels` makes, in another way: it has the same twin.
 
-pub use super::planes_to_pixels::pixels;
+pub use super::block_pixels::pixels;

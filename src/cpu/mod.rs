@@ -3,6 +3,7 @@
 //! A twin of a product works on the resident bit planes of [`planes`], frame by frame, and never needs a clock
 //! or a thread; [`Engine`] runs them in slices so that a page stays responsive.
 
+pub mod block_pixels;
 pub mod block_records;
 pub mod census;
 pub mod compare_words;
@@ -19,7 +20,6 @@ pub mod pack_blocks;
 pub mod pattern;
 pub mod pixels_to_planes;
 pub mod planes;
-pub mod planes_to_pixels;
 pub mod seal_slots;
 pub mod shift_table;
 pub mod square_pattern;

@@ -4,7 +4,7 @@ use super::{
     Binding, Buffer, Context, Pass, PassSpec,
     decode::{Batch, Framing},
 };
-use crate::{cpu::planes_to_pixels::PixelOutput, shape::Dtype};
+use crate::{cpu::block_pixels::PixelOutput, shape::Dtype};
 
 pub const SPEC: PassSpec = PassSpec {
     name: "frame_coop",
@@ -42,8 +42,7 @@ impl FrameCoop {
         Self { pass: Pass::with_constants(context, &SPEC, &constants), is_block_each }
     }
 
-    /// Decodes the blocks that `framing` knows to frames of pixels one after another; notes the fault of a frame's lowest
-    /// bad block. Adds up the pixels outside 0 to 255, which must be zero before, where 8 bits are written.
+    /// As [`super::block_pixels::BlockPixels::record`].
     pub fn record(
         &self,
         context: &Context,

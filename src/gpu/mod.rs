@@ -2,6 +2,7 @@
 //! always reads: its data, its pass, `new`, `record`. Recording only encodes; nothing in it submits,
 //! waits or maps.
 
+pub mod block_pixels;
 pub mod block_records;
 pub mod census;
 pub mod compare_words;
@@ -24,7 +25,6 @@ mod pass;
 pub mod pattern;
 pub mod pixels_to_planes;
 pub mod planes;
-pub mod planes_to_pixels;
 mod readback;
 mod resident;
 pub mod seal_slots;
@@ -51,7 +51,7 @@ pub use stopwatch::Stopwatch;
 pub const PASSES: &[PassSpec] = &[
     frame_headers::SPEC,
     block_records::SPEC,
-    planes_to_pixels::SPEC,
+    block_pixels::SPEC,
     frame_coop::SPEC,
     seal_slots::SPEC,
     lz4::SPEC,

@@ -12,7 +12,7 @@ use web_sys::window;
 
 use crate::{
     Error, Kind, Result,
-    cpu::{self, planes_to_pixels::PixelOutput},
+    cpu::{self, block_pixels::PixelOutput},
     engine::Engine,
     gpu::{
         Context, Method, Variant,

@@ -62,6 +62,22 @@ struct Picture {
     values: Vec<f64>,
 }
 
+/// Rows and columns of a picture, ends excluded.
+#[derive(Clone, Copy)]
+struct Window {
+    rows: [usize; 2],
+    cols: [usize; 2],
+}
+
+/// A connected area without holes.
+struct Area {
+    pixels: Vec<usize>,
+    /// By pixel of the picture.
+    is_inside: Vec<bool>,
+    /// It reaches the edge of the picture.
+    is_cut: bool,
+}
+
 impl Picture {
     fn disc(&self) -> Option<Disc> {
         let (seed, &most) = self.values.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1))?;
@@ -74,7 +90,7 @@ impl Picture {
             }
             let area = self.area(seed, threshold);
             let found = self.outline(&area, threshold)?;
-            let level = median(area.iter().zip(&self.values).filter(|(inside, _)| **inside).map(|(_, &value)| value));
+            let level = median(area.pixels.iter().map(|&pixel| self.values[pixel]));
             let settled = disc.replace(found) == Some(found);
             threshold = 0.5 * (level? + self.background(Some(found)));
             if settled {
@@ -88,7 +104,7 @@ impl Picture {
     fn background(&self, disc: Option<Disc>) -> f64 {
         let around = disc.and_then(|disc| {
             let ring = self
-                .positions()
+                .positions_near(disc, 2.0)
                 .filter(move |(at, _)| (1.3..2.0).contains(&(distance(*at, disc.centre) / disc.radius)));
             median(ring.map(|(_, value)| value))
         });
@@ -96,34 +112,73 @@ impl Picture {
     }
 
     /// The connected pixels above `threshold` around `seed`, holes filled.
-    fn area(&self, seed: usize, threshold: f64) -> Vec<bool> {
-        let mut inside = vec![false; self.values.len()];
-        self.spread(vec![seed], &mut inside, |pixel| self.values[pixel] > threshold);
-        let mut outside = vec![false; self.values.len()];
-        let border = (0..self.values.len()).filter(|&pixel| self.neighbours(pixel).count() < 4 && !inside[pixel]);
-        self.spread(border.collect(), &mut outside, |pixel| !inside[pixel]);
-        outside.into_iter().map(|outside| !outside).collect()
+    fn area(&self, seed: usize, threshold: f64) -> Area {
+        let mut is_inside = vec![false; self.values.len()];
+        let reached = self.spread(vec![seed], &mut is_inside, |pixel| self.values[pixel] > threshold);
+        let window = self.window_of(&reached);
+        // What is not reached from the window's border lies in a hole.
+        let mut is_outside = vec![false; self.values.len()];
+        let (is_border, is_in) = (|pixel| self.is_border(window, pixel), |pixel| self.is_in(window, pixel));
+        let border: Vec<_> = self.pixels_of(window).filter(|&pixel| is_border(pixel) && !is_inside[pixel]).collect();
+        self.spread(border, &mut is_outside, |pixel| is_in(pixel) && !is_inside[pixel]);
+        let pixels: Vec<_> = self.pixels_of(window).filter(|&pixel| !is_outside[pixel]).collect();
+        pixels.iter().for_each(|&pixel| is_inside[pixel] = true);
+        let is_cut = pixels.iter().any(|&pixel| self.neighbours(pixel).count() < 4);
+        Area { pixels, is_inside, is_cut }
     }
 
-    /// Marks everything that can be reached from `front` over pixels for which `holds`.
-    fn spread(&self, mut front: Vec<usize>, reached: &mut [bool], holds: impl Fn(usize) -> bool) {
+    /// Marks everything that can be reached from `front` over pixels for which `holds`, and lists it.
+    fn spread(&self, front: Vec<usize>, reached: &mut [bool], holds: impl Fn(usize) -> bool) -> Vec<usize> {
         front.iter().for_each(|&pixel| reached[pixel] = true);
-        while let Some(pixel) = front.pop() {
-            for next in self.neighbours(pixel) {
-                if !reached[next] && holds(next) {
-                    reached[next] = true;
-                    front.push(next);
+        let mut found = front;
+        let mut next = 0;
+        while let Some(&pixel) = found.get(next) {
+            next += 1;
+            for near in self.neighbours(pixel) {
+                if !reached[near] && holds(near) {
+                    reached[near] = true;
+                    found.push(near);
                 }
             }
         }
+        found
     }
 
-    fn outline(&self, area: &[bool], threshold: f64) -> Option<Disc> {
-        let is_cut = (0..area.len()).any(|pixel| area[pixel] && self.neighbours(pixel).count() < 4);
-        if is_cut {
+    /// The smallest window around `pixels`, with a margin of one pixel where there is one.
+    fn window_of(&self, pixels: &[usize]) -> Window {
+        let cols = self.detector.cols as usize;
+        let mut window = Window { rows: [usize::MAX, 0], cols: [usize::MAX, 0] };
+        for pixel in pixels {
+            for (range, at) in [(&mut window.rows, pixel / cols), (&mut window.cols, pixel % cols)] {
+                *range = [range[0].min(at), range[1].max(at)];
+            }
+        }
+        let wider = |[from, to]: [usize; 2], len: u32| [from.saturating_sub(1), (to + 2).min(len as usize)];
+        Window { rows: wider(window.rows, self.detector.rows), cols: wider(window.cols, self.detector.cols) }
+    }
+
+    fn pixels_of(&self, window: Window) -> impl Iterator<Item = usize> + use<> {
+        let (Window { rows, cols }, width) = (window, self.detector.cols as usize);
+        (rows[0]..rows[1]).flat_map(move |row| row * width + cols[0]..row * width + cols[1])
+    }
+
+    fn is_in(&self, window: Window, pixel: usize) -> bool {
+        let cols = self.detector.cols as usize;
+        (window.rows[0]..window.rows[1]).contains(&(pixel / cols))
+            && (window.cols[0]..window.cols[1]).contains(&(pixel % cols))
+    }
+
+    fn is_border(&self, window: Window, pixel: usize) -> bool {
+        let cols = self.detector.cols as usize;
+        let ends = |[from, to]: [usize; 2], at: usize| at == from || at + 1 == to;
+        ends(window.rows, pixel / cols) || ends(window.cols, pixel % cols)
+    }
+
+    fn outline(&self, area: &Area, threshold: f64) -> Option<Disc> {
+        if area.is_cut {
             return fit_circle(&self.crossings(area, threshold));
         }
-        let inside = self.positions().zip(area).filter(|(_, inside)| **inside).map(|((at, _), _)| at);
+        let inside = area.pixels.iter().map(|&pixel| self.position(pixel));
         let (pixels, rows, cols) =
             inside.fold((0.0, 0.0, 0.0), |(n, rows, cols), [r, c]| (n + 1.0, rows + r, cols + c));
         let radius = f64::sqrt(pixels / std::f64::consts::PI);
@@ -131,10 +186,9 @@ impl Picture {
     }
 
     /// Points between a pixel inside and its neighbour outside where the value passes `threshold`.
-    fn crossings(&self, area: &[bool], threshold: f64) -> Vec<[f64; 2]> {
-        let edges = (0..area.len())
-            .filter(|&pixel| area[pixel])
-            .flat_map(|pixel| self.neighbours(pixel).filter(|&next| !area[next]).map(move |next| (pixel, next)));
+    fn crossings(&self, area: &Area, threshold: f64) -> Vec<[f64; 2]> {
+        let outside = |pixel: usize| self.neighbours(pixel).filter(|&next| !area.is_inside[next]);
+        let edges = area.pixels.iter().flat_map(|&pixel| outside(pixel).map(move |next| (pixel, next)));
         let crossing = |(inside, outside): (usize, usize)| {
             let (high, low) = (self.values[inside], self.values[outside]);
             let way = if high > low { ((high - threshold) / (high - low)).clamp(0.0, 1.0) } else { 0.5 };
@@ -150,9 +204,11 @@ impl Picture {
             let around = || self.around(pixel).filter(|&near| !bad.contains(near as u32)).map(|near| self.values[near]);
             match bad.contains(pixel as u32) {
                 true => median(around()).unwrap_or(0.0),
-                false => {
-                    around().max_by(f64::total_cmp).map_or(self.values[pixel], |most| self.values[pixel].min(most))
-                }
+                // Without a neighbour it stays.
+                false => match around().fold(f64::NEG_INFINITY, f64::max) {
+                    f64::NEG_INFINITY => self.values[pixel],
+                    most => self.values[pixel].min(most),
+                },
             }
         };
         Self { detector: self.detector, values: (0..self.values.len()).map(value).collect() }
@@ -168,7 +224,7 @@ impl Picture {
     /// Excess counts inside the disc, over the square root of all counts there.
     fn contrast(&self, disc: Disc) -> f64 {
         let background = self.background(Some(disc));
-        let inside = self.positions().filter(|(at, _)| distance(*at, disc.centre) <= disc.radius);
+        let inside = self.positions_near(disc, 1.0).filter(|(at, _)| distance(*at, disc.centre) <= disc.radius);
         let (excess, all) =
             inside.fold((0.0, 0.0), |(excess, all), (_, value)| (excess + value - background, all + value));
         if all > 0.0 { excess / f64::sqrt(all) } else { 0.0 }
@@ -179,8 +235,16 @@ impl Picture {
         [(pixel / cols) as f64, (pixel % cols) as f64]
     }
 
-    fn positions(&self) -> impl Iterator<Item = ([f64; 2], f64)> {
-        self.values.iter().enumerate().map(|(pixel, &value)| (self.position(pixel), value))
+    /// All pixels within so many radii of the disc's centre, and some more.
+    fn positions_near(&self, disc: Disc, radii: f64) -> impl Iterator<Item = ([f64; 2], f64)> {
+        let range = |at: f64, len: u32| {
+            let reach = radii * disc.radius + 1.0;
+            let [from, to] = [at - reach, at + reach + 1.0].map(|end| end.clamp(0.0, f64::from(len)) as usize);
+            [from, to]
+        };
+        let Detector { rows, cols } = self.detector;
+        let window = Window { rows: range(disc.centre[0], rows), cols: range(disc.centre[1], cols) };
+        self.pixels_of(window).map(|pixel| (self.position(pixel), self.values[pixel]))
     }
 
     /// The up to 8 pixels around `pixel`.

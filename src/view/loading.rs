@@ -93,7 +93,11 @@ fn tell(shell: &Rc<Shell>, load: &Rc<RefCell<Load>>, event: &load::Event) {
             of.tell_memory(shell);
             of.send(shell, Event::BatchReady);
         }
-        load::Event::Grown => of.take_census(shell, Event::FirstBatch),
+        load::Event::Grown => {
+            // The patterns are summed while the census is taken.
+            of.send(shell, Event::BatchReady);
+            of.take_census(shell, Event::FirstBatch);
+        }
         load::Event::Notice(error) => of.send(shell, Event::Notice(error.clone())),
         load::Event::Finished { profile, error } => {
             of.tell_memory(shell);

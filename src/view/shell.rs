@@ -19,7 +19,6 @@ use crate::{
         event::{Answer, Entry, Lane},
         exports::Format,
         notices::HELP,
-        open_set::Reading,
     },
     display::Cell as Pixel,
     engine::Engine,
@@ -52,6 +51,8 @@ pub struct Shell {
     part_seen: Cell<f64>,
     /// When the page was drawn last; a timer will ask for a frame.
     drawn_ms: Cell<f64>,
+    /// What the last frame took.
+    frame_ms: Cell<f64>,
     some_frame_is_due: Cell<bool>,
     /// Side of each view, CSS px; 0 while none is shown.
     sides: Cell<[f64; 2]>,
@@ -76,10 +77,10 @@ struct Address {
     written_ms: f64,
 }
 
-/// Rest between two frames that nobody has asked for while a set is read.
-const FRAME_REST_MS: f64 = 120.0;
-/// The same before the image covers [`FIRST_PICTURE`].
-const FIRST_FRAME_REST_MS: f64 = 40.0;
+/// While a set is read, frames that nobody has asked for come so long after the one before: many times what that took,
+/// within these limits.
+const FRAME_RESTS: f64 = 15.0;
+const FRAME_REST_MS: [f64; 2] = [150.0, 600.0];
 /// The part of the scan from which on an image counts as a picture of it.
 const FIRST_PICTURE: f64 = 0.05;
 
@@ -112,6 +113,7 @@ pub fn start(session: Rc<Session>) -> Result<Rc<Shell>, JsValue> {
         covered: Cell::new(None),
         part_seen: Cell::default(),
         drawn_ms: Cell::default(),
+        frame_ms: Cell::default(),
         some_frame_is_due: Cell::default(),
         sides: Cell::default(),
         sizes: RefCell::new(None),
@@ -261,7 +263,7 @@ impl Shell {
     /// Asks for a frame when one was drawn some time ago: pictures that nobody has asked for come rarely while a set is
     /// read, since the same thread reads it.
     fn ask_for_some_frame(self: &Rc<Self>) {
-        let is_reading = self.app.borrow().set.as_ref().is_some_and(|set| set.reading == Reading::Going);
+        let is_reading = self.app.borrow().is_reading_any();
         if !is_reading || self.app.borrow().is_playing() {
             return self.ask_for_frame();
         }
@@ -269,8 +271,7 @@ impl Shell {
             return;
         }
         let weak = Rc::downgrade(self);
-        let is_seen = self.part_seen.get() >= FIRST_PICTURE;
-        let rest_ms = if is_seen { FRAME_REST_MS } else { FIRST_FRAME_REST_MS };
+        let rest_ms = (FRAME_RESTS * self.frame_ms.get()).clamp(FRAME_REST_MS[0], FRAME_REST_MS[1]);
         let rest_ms = (self.drawn_ms.get() + rest_ms - self.now_ms()).max(0.0);
         gloo_timers::callback::Timeout::new(rest_ms as u32, move || {
             if let Some(shell) = weak.upgrade() {
@@ -322,6 +323,7 @@ impl Shell {
         // Writing into the page may cause events; they wait until it is drawn.
         self.at_work.set(true);
         let is_due = self.draw();
+        self.frame_ms.set(self.now_ms() - self.drawn_ms.get());
         let has_events = !self.queue.borrow().is_empty();
         self.at_work.set(false);
         if has_events {

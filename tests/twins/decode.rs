@@ -3,7 +3,7 @@
 use std::{rc::Rc, task::Poll};
 
 use planescope::{
-    cpu::{self, planes_to_pixels::PixelOutput},
+    cpu::{self, block_pixels::PixelOutput},
     engine::{ChunkFault, FrameFault, Slot},
     gpu::{
         Buffer, Context,
@@ -584,7 +584,7 @@ pub async fn every_output_of_every_kernel_is_what_the_cpu_makes(context: &Contex
 fn expected_output(layout: &FrameLayout, pixels: &[u8], output: Output) -> (u64, u64) {
     let output = if let Output::Pixels(output) = output { output } else { PixelOutput::Exact };
     let planes = cpu::pixels_to_planes::planes(layout, pixels);
-    let (bytes, outside) = cpu::planes_to_pixels::pixels(layout, &planes, output);
+    let (bytes, outside) = cpu::block_pixels::pixels(layout, &planes, output);
     let dtype = if output == PixelOutput::Exact { layout.dtype } else { Dtype::U8 };
     let written = FrameLayout { dtype, ..*layout };
     let mut batch = cpu::planes::Batch::default();

@@ -217,6 +217,12 @@ impl App {
         self.series.as_ref().is_some_and(|series| series.reading == Some(place))
     }
 
+    /// Whether anything is read, the active set or another one.
+    pub fn is_reading_any(&self) -> bool {
+        let of_series = self.series.as_ref().is_some_and(|series| series.reading.is_some());
+        of_series || self.set.as_ref().is_some_and(|set| set.reading == Reading::Going)
+    }
+
     fn note(&mut self, place: usize, change: impl FnOnce(&mut Member)) {
         if let Some(member) = self.series.as_mut().and_then(|series| series.members.get_mut(place)) {
             change(member);

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Context, Stopwatch, Verdict, block_records, frame_coop, lz4, planes};
 use crate::{
-    cpu::{self, planes_to_pixels::PixelOutput},
+    cpu::{self, block_pixels::PixelOutput},
     engine::{FrameFault, Slot},
     error::{Error, Kind, Result},
     shape::{Dtype, FrameLayout},
@@ -197,16 +197,7 @@ impl Kit {
         if let Some(passes) = kept {
             return Ok(passes);
         }
-        let records = match method.variant {
-            Variant::Lane => Some(self.records(context, method.workgroup).await?),
-            _ => None,
-        };
-        let make = || match records {
-            Some(records) => Ok(Rc::new(pixels::Passes::of_records(context, records, dtype, output))),
-            None => {
-                pixels::Passes::direct(context, method, dtype, output).map(Rc::new).ok_or_else(|| no_pixels(method))
-            }
-        };
+        let make = || pixels::Passes::new(context, method, dtype, output).map(Rc::new).ok_or_else(|| no_pixels(method));
         let passes = context.guarded("decode.passes", make).await?;
         self.pixels.borrow_mut().push((key, passes.clone()));
         Ok(passes)
@@ -240,11 +231,12 @@ impl Chain {
             Self::Records(records) => records.decode(context, compressed, slots).await,
             Self::Dense(dense) => dense.run(context, dense::Input::Chunks { compressed, slots }).await,
             Self::Pixels(pixels, dense) => {
-                let pixels::Made { scratch, status, .. } = pixels.decode(context, compressed, slots).await?;
+                let (made, _) = pixels.decode(context, compressed, slots).await?;
+                let status = made.framing.status(context, slots.len()).await?;
                 let frames: Vec<u32> = slots.iter().map(|slot| slot.frame).collect();
-                let input = dense::Input::Pixels { pixels: &scratch.pixels, frames: &frames, status: &status };
+                let input = dense::Input::Pixels { pixels: &made.pixels, frames: &frames, status: &status };
                 let decoded = dense.run(context, input).await;
-                pixels.put_back(scratch);
+                pixels.put_back(made);
                 decoded
             }
         }

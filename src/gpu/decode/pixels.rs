@@ -5,19 +5,18 @@ use std::{cell::RefCell, rc::Rc};
 use super::{
     super::{
         Buffer, Context, Stopwatch,
+        block_pixels::{self, BlockPixels},
         frame_coop::{self, FrameCoop},
         frame_headers::{self, FrameHeaders},
-        planes::FrameShape,
-        planes_to_pixels::{self, PlanesToPixels},
     },
     Method, PassTimes, Variant,
     batch::Batch,
     framing::{Framing, chunks_of, storage},
+    lanes::Lanes,
     pass_of,
-    records::{self, Records},
 };
 use crate::{
-    cpu::planes_to_pixels::PixelOutput,
+    cpu::block_pixels::PixelOutput,
     engine::Slot,
     error::Result,
     shape::{Dtype, FrameLayout},
@@ -25,33 +24,31 @@ use crate::{
 
 #[derive(Debug)]
 enum Kernel {
-    /// To records, and these to pixels.
-    Lane(Rc<records::Passes>, PlanesToPixels),
-    Coop(FrameHeaders, FrameCoop),
+    Lane(BlockPixels),
+    Coop(FrameCoop),
 }
 
 /// The passes from chunks to one kind of pixels.
 #[derive(Debug)]
 pub struct Passes {
+    frame_headers: FrameHeaders,
     kernel: Kernel,
+    method: Method,
     output: PixelOutput,
 }
 
 impl Passes {
-    /// By way of records.
-    pub fn of_records(context: &Context, records: Rc<records::Passes>, dtype: Dtype, output: PixelOutput) -> Self {
-        Self { kernel: Kernel::Lane(records, PlanesToPixels::new(context, dtype, output)), output }
-    }
-
-    /// By the kernels that make pixels at once: `None` for another variant.
-    pub fn direct(context: &Context, method: Method, dtype: Dtype, output: PixelOutput) -> Option<Self> {
-        let is_block_each = match method.variant {
-            Variant::FrameCoop => false,
-            Variant::BlockCoop => true,
-            Variant::Lane | Variant::Team => return None,
+    /// `None` for a variant that makes no pixels.
+    pub fn new(context: &Context, method: Method, dtype: Dtype, output: PixelOutput) -> Option<Self> {
+        let Method { variant, workgroup } = method;
+        let kernel = match variant {
+            Variant::Lane => Kernel::Lane(BlockPixels::new(context, workgroup, dtype, output)),
+            Variant::FrameCoop | Variant::BlockCoop => {
+                Kernel::Coop(FrameCoop::new(context, workgroup, dtype, output, variant == Variant::BlockCoop))
+            }
+            Variant::Team => return None,
         };
-        let coop = FrameCoop::new(context, method.workgroup, dtype, output, is_block_each);
-        Some(Self { kernel: Kernel::Coop(FrameHeaders::new(context), coop), output })
+        Some(Self { frame_headers: FrameHeaders::new(context), kernel, method, output })
     }
 }
 
@@ -61,103 +58,70 @@ pub struct Pixels {
     passes: Rc<Passes>,
     layout: FrameLayout,
     batch_frames: u32,
-    /// For the kernel that takes this way.
-    records: Option<Records>,
+    lanes: Lanes,
     /// Kept for the next batch.
     idle: RefCell<Vec<Scratch>>,
 }
 
-/// What a decode writes, with what the headers and the blocks have left.
+/// Frames of pixels, one after another, with what the headers and the blocks have left.
 #[derive(Debug)]
 pub struct Scratch {
-    framing: Framing,
-    shape: Buffer,
-    /// Frames, one after another; those of failed frames are of no use.
+    pub framing: Framing,
     pub pixels: Buffer,
-}
-
-impl Scratch {
-    /// Pixels outside 0 to 255, where 8 bits are written.
-    ///
-    /// # Errors
-    /// As [`Context::read_words`].
-    pub async fn outside(&self, context: &Context) -> Result<u32> {
-        self.framing.read_totals(context).await.map(|[outside, _]| outside)
-    }
-}
-
-/// A decoded batch.
-#[derive(Debug)]
-pub struct Made {
-    /// To be put back.
-    pub scratch: Scratch,
-    /// Of each slot, as the resident form keeps it.
-    pub status: Vec<u32>,
-    /// GPU time of each pass, ms; `None` without timestamps.
-    pub times: Option<PassTimes>,
 }
 
 impl Pixels {
     pub fn new(passes: Rc<Passes>, layout: FrameLayout, batch_frames: u32) -> Self {
-        let records = match &passes.kernel {
-            Kernel::Lane(records, _) => Some(Records::new(records.clone(), layout, batch_frames)),
-            Kernel::Coop(..) => None,
-        };
-        Self { passes, layout, batch_frames, records, idle: RefCell::default() }
+        let lanes = Lanes::new(passes.method.workgroup);
+        Self { passes, layout, batch_frames, lanes, idle: RefCell::default() }
     }
 
     pub fn output(&self) -> PixelOutput {
         self.passes.output
     }
 
-    /// Decodes a batch.
+    /// Decodes a batch; the pixels of failed frames are of no use. What they lie in is to be put back.
     ///
     /// # Errors
     /// As [`super::Decoder::decode`].
-    pub async fn decode(&self, context: &Context, compressed: &wgpu::Buffer, slots: &[Slot]) -> Result<Made> {
+    pub async fn decode(
+        &self,
+        context: &Context,
+        compressed: &wgpu::Buffer,
+        slots: &[Slot],
+    ) -> Result<(Scratch, Option<Stopwatch>)> {
+        let batch = Batch::of(&self.layout, slots.len() as u32);
         let scratch = self.scratch(context).await?;
-        let (status, times) = match (&self.passes.kernel, &self.records) {
-            (Kernel::Lane(_, to_pixels), Some(records)) => {
-                let (decoded, verdict) = records.decode(context, compressed, slots).await?;
-                verdict.await?;
-                let stopwatch = context.submit("decode.pixels", |encoder| {
-                    let stopwatch = Stopwatch::new(context, 1)?;
-                    encoder.clear_buffer(&scratch.framing.totals, 0, None);
-                    let mut pass = pass_of(encoder, "decode.pixels", stopwatch.as_ref(), 0);
-                    let size = [slots.len() as u32, self.layout.blocks()];
-                    let Scratch { framing, shape, pixels } = &scratch;
-                    to_pixels.record(context, &mut pass, shape, &decoded.store, size, pixels, &framing.totals);
-                    drop(pass);
-                    stopwatch.iter().for_each(|stopwatch| stopwatch.record(encoder));
-                    Ok(stopwatch)
-                });
-                let own = spans(context, stopwatch.await?, &[planes_to_pixels::SPEC.name]).await?;
-                let times = decoded.passes_ms(context).await?.zip(own).map(|(before, own)| [before, own].concat());
-                (decoded.status(slots), times)
-            }
-            (Kernel::Coop(headers, coop), _) => {
-                let stopwatch = context.submit("decode.pixels", |encoder| {
-                    let stopwatch = Stopwatch::new(context, 2)?;
-                    let (Scratch { framing, pixels, .. }, batch) =
-                        (&scratch, Batch::of(&self.layout, slots.len() as u32));
-                    framing.write(context, &batch, &chunks_of(slots));
-                    encoder.clear_buffer(&framing.totals, 0, None);
-                    let mut pass = pass_of(encoder, "decode.headers", stopwatch.as_ref(), 0);
-                    headers.record(context, &mut pass, compressed, &batch, framing);
-                    drop(pass);
-                    let mut pass = pass_of(encoder, "decode.pixels", stopwatch.as_ref(), 1);
-                    coop.record(context, &mut pass, &batch, compressed, framing, pixels);
-                    drop(pass);
-                    stopwatch.iter().for_each(|stopwatch| stopwatch.record(encoder));
-                    Ok(stopwatch)
-                });
-                let names = [frame_headers::SPEC.name, frame_coop::SPEC.name];
-                let times = spans(context, stopwatch.await?, &names).await?;
-                (scratch.framing.status(context, slots.len()).await?, times)
-            }
-            (Kernel::Lane(..), None) => Default::default(),
+        let lanes = match &self.passes.kernel {
+            Kernel::Lane(_) => Some(context.guarded("decode.lanes", || self.lanes.of(context, &batch)).await?),
+            Kernel::Coop(_) => None,
         };
-        Ok(Made { scratch, status, times })
+        let Scratch { framing, pixels } = &scratch;
+        let stopwatch = context.submit("decode.pixels", |encoder| {
+            let stopwatch = Stopwatch::new(context, LAPS)?;
+            framing.write(context, &batch, &chunks_of(slots));
+            encoder.clear_buffer(&framing.totals, 0, None);
+            let mut pass = pass_of(encoder, "decode.headers", stopwatch.as_ref(), 0);
+            self.passes.frame_headers.record(context, &mut pass, compressed, &batch, framing);
+            drop(pass);
+            let mut pass = pass_of(encoder, "decode.pixels", stopwatch.as_ref(), 1);
+            match (&self.passes.kernel, &lanes) {
+                (Kernel::Lane(kernel), Some((lanes, groups))) => {
+                    kernel.record(context, &mut pass, *groups, compressed, framing, lanes, pixels);
+                }
+                (Kernel::Coop(kernel), _) => {
+                    kernel.record(context, &mut pass, &batch, compressed, framing, pixels);
+                }
+                (Kernel::Lane(_), None) => {}
+            }
+            drop(pass);
+            if let Some(stopwatch) = &stopwatch {
+                stopwatch.record(encoder);
+            }
+            Ok(stopwatch)
+        });
+        let stopwatch = stopwatch.await?;
+        Ok((scratch, stopwatch))
     }
 
     pub fn put_back(&self, scratch: Scratch) {
@@ -173,18 +137,19 @@ impl Pixels {
         let make = || {
             let bytes = u64::from(self.batch_frames) * pixel_bytes(&self.layout, self.passes.output);
             let framing = Framing::new(context, &full)?;
-            let shape = context.uniform_of("decode.shape", &FrameShape::of(&self.layout))?;
-            Ok(Scratch { framing, shape, pixels: storage(context, "decode.dense", bytes / 4)? })
+            Ok(Scratch { framing, pixels: storage(context, "decode.dense", bytes / 4)? })
         };
         context.guarded("decode.scratch", make).await
     }
-}
 
-/// GPU time of each pass, ms; `None` without timestamps.
-async fn spans(context: &Context, stopwatch: Option<Stopwatch>, names: &[&'static str]) -> Result<Option<PassTimes>> {
-    let Some(stopwatch) = stopwatch else { return Ok(None) };
-    let laps = stopwatch.laps_ms(context).await?;
-    Ok(Some(names.iter().copied().zip(laps.iter().map(|[from, to]| to - from)).collect()))
+    /// GPU time of each pass, ms, from the laps of a decode.
+    pub fn spans(&self, laps: &[[f64; 2]]) -> PassTimes {
+        let name = match self.passes.kernel {
+            Kernel::Lane(_) => block_pixels::SPEC.name,
+            Kernel::Coop(_) => frame_coop::SPEC.name,
+        };
+        [frame_headers::SPEC.name, name].into_iter().zip(laps.iter().map(|[from, to]| to - from)).collect()
+    }
 }
 
 /// Bytes of a dense frame.
@@ -196,3 +161,6 @@ pub fn pixel_bytes(layout: &FrameLayout, output: PixelOutput) -> u64 {
 pub fn max_pixel_frames(context: &Context, layout: &FrameLayout, output: PixelOutput) -> u32 {
     (context.max_binding_bytes() / pixel_bytes(layout, output)) as u32
 }
+
+/// Headers and pixels.
+const LAPS: u32 = 2;

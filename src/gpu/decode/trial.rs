@@ -2,17 +2,20 @@
 
 use std::{collections::BTreeMap, rc::Rc};
 
+use futures_util::{StreamExt, stream};
 use serde::{Deserialize, Serialize};
 use wgpu::BufferUsages as Usage;
 
 use super::{
     super::{Buffer, Context, Engine},
     Kit, Method, PADDING_BYTES, PassTimes, PixelDecoder, Variant,
-    batch::max_batch_frames,
-    dense, framing, pixels, records, segment,
+    batch::{Batch, max_batch_frames},
+    dense, framing,
+    lanes::frames_of_whole_turns,
+    pixels, records, segment,
 };
 use crate::{
-    cpu::planes_to_pixels::PixelOutput,
+    cpu::block_pixels::PixelOutput,
     engine::Slot,
     error::{Error, Kind, Result},
     shape::{Dtype, FrameLayout},
@@ -125,7 +128,13 @@ impl Trial {
         }
         let kit = Kit::default();
         let most = match output {
-            Output::Pixels(output) => pixels::max_pixel_frames(context, &layout, output),
+            Output::Pixels(output) => {
+                let most = pixels::max_pixel_frames(context, &layout, output);
+                match method.variant {
+                    Variant::Lane => frames_of_whole_turns(context, &Batch::of(&layout, 1), method.workgroup, most),
+                    _ => most,
+                }
+            }
             Output::Planes if method.variant == Variant::Lane => frames_of_a_binding(context, &layout, set),
             Output::Planes => max_batch_frames(context, &layout, method),
         };
@@ -153,13 +162,19 @@ impl Trial {
     ///
     /// # Errors
     /// As [`super::Decoder::decode`].
-    pub async fn run(&self, context: &Context, set: &[Compressed]) -> Result<Option<BTreeMap<&'static str, f64>>> {
+    pub async fn run<'a>(
+        &'a self,
+        context: &'a Context,
+        set: &'a [Compressed],
+    ) -> Result<Option<BTreeMap<&'static str, f64>>> {
+        let parts = |part: &'a Compressed| part.slots.chunks(self.batch_frames).map(|slots| (&part.buffer, slots));
+        let batches = stream::iter(set.iter().flat_map(parts));
+        // The next one waits on the GPU: one that comes to rest in between is slow when it begins again.
+        let mut timed = batches.map(|(buffer, slots)| self.time(context, buffer, slots)).buffered(AT_ONCE);
         let mut total = BTreeMap::new();
-        for part in set {
-            for slots in part.slots.chunks(self.batch_frames) {
-                let Some(passes) = self.time(context, &part.buffer, slots).await? else { return Ok(None) };
-                passes.into_iter().for_each(|(name, ms)| *total.entry(name).or_default() += ms);
-            }
+        while let Some(passes) = timed.next().await {
+            let Some(passes) = passes? else { return Ok(None) };
+            passes.into_iter().for_each(|(name, ms)| *total.entry(name).or_default() += ms);
         }
         Ok(Some(total))
     }
@@ -172,9 +187,13 @@ impl Trial {
                 decoded.passes_ms(context).await
             }
             Runner::Pixels(pixels) => {
-                let made = pixels.decode(context, compressed, slots).await?;
-                pixels.put_back(made.scratch);
-                Ok(made.times)
+                let (made, stopwatch) = pixels.decode(context, compressed, slots).await?;
+                let passes = match &stopwatch {
+                    Some(stopwatch) => Some(pixels.spans(&stopwatch.laps_ms(context).await?)),
+                    None => None,
+                };
+                pixels.put_back(made);
+                Ok(passes)
             }
         }
     }
@@ -229,24 +248,28 @@ impl Trial {
                 Ok(0)
             }
             Runner::Pixels(pixels) => {
-                let pixels::Made { scratch, status, .. } = pixels.decode(context, &part.buffer, slots).await?;
-                let outside = scratch.outside(context).await?;
+                let (made, _) = pixels.decode(context, &part.buffer, slots).await?;
+                let status = made.framing.status(context, slots.len()).await?;
+                let [outside, _] = made.framing.read_totals(context).await?;
                 let frames: Vec<u32> = slots.iter().map(|slot| slot.frame).collect();
                 let most = packer.batch_frames() as usize;
                 let bytes = pixels::pixel_bytes(&self.layout, pixels.output());
                 let pieces = slots.chunks(most).zip(frames.chunks(most)).zip(status.chunks(most));
                 for (i, ((slots, frames), status)) in pieces.enumerate() {
                     let from = (i * most) as u64 * bytes;
-                    let piece = framing::part_of(context, &scratch.pixels, from, slots.len() as u64 * bytes).await?;
+                    let piece = framing::part_of(context, &made.pixels, from, slots.len() as u64 * bytes).await?;
                     let packed = packer.pack(context, &piece, frames, status).await?;
                     engine.add(&packed, frames, status)?;
                 }
-                pixels.put_back(scratch);
+                pixels.put_back(made);
                 Ok(u64::from(outside))
             }
         }
     }
 }
+
+/// Decodes under way while a variant is timed.
+const AT_ONCE: usize = 2;
 
 /// The most frames of `set` whose records probably fit one binding.
 fn frames_of_a_binding(context: &Context, layout: &FrameLayout, set: &[Compressed]) -> u32 {

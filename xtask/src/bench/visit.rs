@@ -125,12 +125,20 @@ impl<'a> Visit<'a> {
         Ok(())
     }
 
+    /// Chooses files as a user does.
+    ///
+    /// # Errors
+    /// When Chrome does not answer.
+    pub async fn choose(&mut self, files: &[PathBuf]) -> Result<()> {
+        self.within("the choice of files", async |browser| browser.choose_files(FILE_INPUT, files).await).await
+    }
+
     /// Chooses the files as a user does; the profile of the load, once all hashes are right.
     ///
     /// # Errors
     /// [`Void`] where anything that the page decoded or reported is wrong; [`NotLoaded`].
     pub async fn load(&mut self, set: &Set, tuning: &Tuning) -> Result<Value> {
-        self.within("the choice of files", async |browser| browser.choose_files(FILE_INPUT, &set.files).await).await?;
+        self.choose(&set.files).await?;
         let profile = self.ask("loaded()").await?;
         self.check(set, tuning, &profile).await?;
         Ok(profile)

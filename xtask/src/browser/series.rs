@@ -4,12 +4,15 @@
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
-use super::{Bench, FILE_INPUT, bundles::digests};
-use crate::test::data::SMALL_TILTS;
+use super::{Bench, FILE_INPUT, bundles::digests, walk::AXE};
+use crate::test::{
+    data::{self, SMALL_TILTS},
+    tools,
+};
 
 /// What is known of the series.
 const FACTS: &str = "__planescope.series";
-const SETTLED: &str = "__planescope.seriesSettled().then(() => null)";
+pub(super) const SETTLED: &str = "__planescope.seriesSettled().then(() => null)";
 
 /// A number for each picture on screen, from its pixels: 0 where nothing was painted.
 const PAINTED: &str = "(() => { const hash = (canvas) => { const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);\
@@ -36,8 +39,8 @@ impl Bench<'_> {
     }
 
     /// Files of four sets, picked together: a choice, and by one click a series.
-    pub(super) async fn open_tilts(&mut self) -> Result<()> {
-        let files = SMALL_TILTS.files()?;
+    pub(super) async fn open_tilts(&mut self, series: &data::Bench) -> Result<()> {
+        let files = series.files()?;
         self.limited("files", async |browser| browser.choose_files(FILE_INPUT, &files).await).await?;
         self.until("document.querySelector('[data-do=open-all]')", 300).await?;
         self.click("[data-do=open-all]").await?;
@@ -46,7 +49,7 @@ impl Bench<'_> {
     }
 
     async fn opened_together(&mut self) -> Result<()> {
-        self.open_tilts().await?;
+        self.open_tilts(&SMALL_TILTS).await?;
         let facts = self.look(FACTS).await?;
         let of =
             |name: &str| Value::from_iter(facts["sets"].as_array().into_iter().flatten().map(|set| set[name].clone()));
@@ -61,6 +64,14 @@ impl Bench<'_> {
         let painted: std::collections::BTreeSet<u64> =
             painted.as_array().into_iter().flatten().filter_map(Value::as_u64).filter(|hash| *hash != 0).collect();
         self.compare("series: four pictures, all different", &json!(painted.len()), &json!(4));
+        self.look(&format!("{}; null", tools::axe()?)).await?;
+        for _ in 0..2 {
+            self.look("document.querySelector('#theme-button').click()").await?;
+            self.until("!document.getAnimations().some((a) => a.playState === 'running')", 30).await?;
+            let theme = self.look("document.documentElement.dataset.theme").await?;
+            let found = self.look(AXE).await?;
+            self.compare(&format!("axe-core finds nothing in a series, {theme}"), &found, &json!([]));
+        }
         Ok(())
     }
 

@@ -195,8 +195,10 @@ impl Loader {
         match which.or((opened.sets.len() == 1).then_some(0)) {
             Some(which) => self.load_or_ask(job, which, opened.sets).await,
             None => {
-                (job.sink)(Event::Choice(opened.sets.clone()));
+                // Whoever hears of the sets may take them at once.
+                let (sink, sets) = (job.sink.clone(), opened.sets.clone());
                 *self.offered.borrow_mut() = Some(Offer { sets: opened.sets, job });
+                sink(Event::Choice(sets));
             }
         }
     }

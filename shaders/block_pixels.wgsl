@@ -12,8 +12,8 @@
 @group(0) @binding(3) var<storage, read_write> lanes: array<u32>;
 /// Slot: 0, or the fault of its lowest block that has one.
 @group(0) @binding(4) var<storage, read_write> faults: array<atomic<u32>>;
-/// Pixels outside 0 to 255, where 8 bits are written; failed frames.
-@group(0) @binding(5) var<storage, read_write> totals: array<atomic<u32>, 2>;
+/// Pixels outside 0 to 255, where 8 bits are written; failed frames; parts of the batch that were taken.
+@group(0) @binding(5) var<storage, read_write> totals: array<atomic<u32>, 3>;
 /// Pixels, little-endian; those of failed blocks are left as they were.
 @group(0) @binding(6) var<storage, read_write> pixels: array<vec4u>;
 
@@ -202,7 +202,7 @@ fn main(
     member = invocation;
     lane = (first_lane + invocation) * LANE_WORDS;
     let parts = (batch.frames + WORKGROUP - 1u) / WORKGROUP * batch.lz4_blocks;
-    for (var part = id; part < parts; part += groups.x * groups.y) {
+    for (var part = next_part(); part < parts; part = next_part()) {
         let block = part % batch.lz4_blocks;
         let first_slot = part / batch.lz4_blocks * WORKGROUP;
         let slot = first_slot + invocation;

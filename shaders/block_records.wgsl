@@ -13,8 +13,8 @@
 /// Slot: 0, or the fault of its lowest block that has one.
 @group(0) @binding(4) var<storage, read_write> faults: array<atomic<u32>>;
 /// Words of all records so far, earlier batches' included, more than there is room for when they do not fit; failed
-/// frames.
-@group(0) @binding(5) var<storage, read_write> totals: array<atomic<u32>, 2>;
+/// frames; parts of this batch that were taken.
+@group(0) @binding(5) var<storage, read_write> totals: array<atomic<u32>, 3>;
 /// Slot of the store x blocks + block: first word of the record, or NO_RECORD.
 @group(0) @binding(6) var<storage, read_write> table: array<u32>;
 /// The records.
@@ -116,7 +116,7 @@ fn main(
     lane = (first_lane + invocation) * LANE_WORDS;
     let planes = batch.pixel_bytes * 8u;
     let parts = (batch.frames + WORKGROUP - 1u) / WORKGROUP * batch.lz4_blocks;
-    for (var part = id; part < parts; part += groups.x * groups.y) {
+    for (var part = next_part(); part < parts; part = next_part()) {
         let block = part % batch.lz4_blocks;
         let slot = part / batch.lz4_blocks * WORKGROUP + invocation;
         let size = select(batch.block_bytes, batch.last_bytes, block + 1u == batch.lz4_blocks);

@@ -27,7 +27,7 @@
 //! - [`export`]: pictures, numbers, sessions and scripts as files.
 //! - `load`: one load: walk, read, upload and decode, overlapped; its knobs and its profile.
 //! - [`kept`]: copies of sets in the browser's own storage, made on request.
-//! - `session`: the open set, and the one way to open another.
+//! - `session`: the open sets, and the one way to open another.
 //! - `app`, `view`, `probe`: state, what is seen of it, and the hooks for automation.
 //! - `page`: puts them together when the page starts.
 // The twin tests name the crate as a user of it does, inside it and outside.

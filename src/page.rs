@@ -56,18 +56,20 @@ fn tuning(tune: Option<&str>) -> Tuning {
     })
 }
 
-/// `__loadprof` is null while loading, then the profile; `__loadprofs` holds those of all loads.
+/// `__loadprof` is null while loading, then the profile of the set on show; `__loadprofs` holds those of all loads.
 fn publish_profiles(session: &Session) {
     session.listen(Rc::new(|event| {
-        if let load::Event::Walking { .. } = event {
+        if let load::Event::Walking { .. } | load::Event::Series(_) = event {
             set_global("__loadprof", &JsValue::NULL);
         }
     }));
     let all = Array::new();
     set_global("__loadprofs", &all);
-    session.watch(Rc::new(move |profile| {
+    session.watch(Rc::new(move |profile, is_on_show| {
         let profile = json(profile);
         all.push(&profile);
-        set_global("__loadprof", &profile);
+        if is_on_show {
+            set_global("__loadprof", &profile);
+        }
     }));
 }

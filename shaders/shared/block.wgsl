@@ -6,7 +6,8 @@
 // is ever cleared, and the lane ends up as the record of the block. No two invocations share anything, so there are
 // neither barriers nor atomics here. Needs blocks of whole spans, at most 8 KiB.
 //
-// The including shader declares batch, compressed, blocks, lanes, faults and WORKGROUP.
+// The including shader declares batch, compressed, blocks, lanes, faults, totals (the third of them: parts that were
+// taken) and WORKGROUP.
 
 /// Spans of a block, 128 bytes of output each.
 const SPANS = 64u;
@@ -41,6 +42,18 @@ var<private> before: u32;
 /// Spans that are behind us and hold something: bit s of (low, high).
 var<private> low: u32;
 var<private> high: u32;
+
+/// The part that was taken last.
+var<workgroup> taken: u32;
+
+// Takes a part of the batch: a block of WORKGROUP frames that follow one another. A workgroup that begins late, since
+// the GPU does not hold all of them at a time, finds nothing left to do.
+fn next_part() -> u32 {
+    if member == 0u {
+        taken = atomicAdd(&totals[2], 1u);
+    }
+    return workgroupUniformLoad(&taken);
+}
 
 // (high, low) >> shift, shift 0 to 31.
 fn funnel(low: u32, high: u32, shift: u32) -> u32 {

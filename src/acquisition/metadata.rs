@@ -139,7 +139,14 @@ pub fn calibration(master: &Metadata, sidecar: Option<&Metadata>) -> Calibration
         detector_mrad_per_px: positive(angle),
         detector_is_nominal: angle.is_some(),
         energy_ev: told("High Tension").or_else(energy),
+        tilt_deg: tilt(master),
     }
+}
+
+/// The goniometer's angle of a DECTRIS master, degrees: of its scan's start, else of the first pattern.
+fn tilt(master: &Metadata) -> Option<f64> {
+    let angle = |name: &str| master.number(&format!("{GONIOMETER}/{name}"));
+    angle("omega_start").or_else(|| angle("omega"))
 }
 
 /// Lines of the information panel.
@@ -192,6 +199,7 @@ pub fn mirrored(facts: &[Fact]) -> Option<Error> {
 
 pub const DETECTOR: &str = "/entry/instrument/detector";
 const SPECIFIC: &str = "/entry/instrument/detector/detectorSpecific";
+const GONIOMETER: &str = "/entry/sample/goniometer";
 const SIDECAR: &str = "/STEM Metadata";
 const CHANNEL: &str = "_channel";
 const MOST_MASKS: usize = 16;

@@ -17,6 +17,7 @@ pub mod report;
 mod scales;
 mod scan;
 mod search;
+pub mod series;
 mod set;
 mod single;
 mod store;
@@ -326,6 +327,9 @@ pub struct Calibration {
     pub detector_is_nominal: bool,
     /// Beam energy, eV.
     pub energy_ev: Option<f64>,
+    /// How far the goniometer had turned the sample, degrees; 0 is also what a file says that knows nothing of it.
+    #[serde(default)]
+    pub tilt_deg: Option<f64>,
 }
 
 /// A line of the information panel: firmware, trigger mode, filter, exposure ...

@@ -48,6 +48,32 @@ pub enum Command {
     ClearCopies,
     /// Set n of those that were dropped together.
     Choose(u32),
+    /// All of those, together.
+    OpenAll,
+    /// The set at place n is looked at.
+    Set(u32),
+    /// The set so many places further.
+    NextSet(i8),
+    /// The active set so many places further in the order.
+    MoveSet(i8),
+    /// A star for the active set, or for that at place n; or no longer.
+    Star,
+    StarSet(u32),
+    /// The active set, or that at place n, is not shown; or again.
+    HideActive,
+    HideSet(u32),
+    ShowHidden,
+    OnlyStarred,
+    /// Link n between the sets, or no longer.
+    Link(u32),
+    /// So many panels at most.
+    Panels(u32),
+    /// One panel, or the grid.
+    Grid,
+    PlaySeries,
+    CloseActive,
+    CloseSet(u32),
+    CloseAll,
     Product(Product),
     /// Standard deviation, variance, standard deviation ...
     NextSpread,
@@ -196,6 +222,20 @@ impl Command {
             "keep" => Self::Keep,
             "clear-copies" => Self::ClearCopies,
             "choose" => Self::Choose(number()?),
+            "open-all" => Self::OpenAll,
+            "set" => Self::Set(number()?),
+            "next-set" => Self::NextSet(1),
+            "previous-set" => Self::NextSet(-1),
+            "star" => Self::StarSet(number()?),
+            "hide-set" => Self::HideSet(number()?),
+            "show-hidden" => Self::ShowHidden,
+            "only-starred" => Self::OnlyStarred,
+            "link" => Self::Link(number()?),
+            "grid" => Self::Grid,
+            "play-series" => Self::PlaySeries,
+            "close-set" => Self::CloseSet(number()?),
+            "close-active" => Self::CloseActive,
+            "close-all" => Self::CloseAll,
             "product" => Self::Product(*Product::ALL.get(number()? as usize)?),
             "shape" => Self::Shape(number()?),
             "tool" => Self::Tool(number()?),
@@ -253,6 +293,12 @@ impl Command {
             "hide-gpu-notice" => Self::HideGpuNotice,
             _ => return None,
         })
+    }
+
+    /// Whether it changes which set is looked at, or which are open, and nothing of the view.
+    pub fn is_of_sets(self) -> bool {
+        let moves = matches!(self, Self::OpenAll | Self::Set(_) | Self::NextSet(_) | Self::PlaySeries);
+        moves || matches!(self, Self::CloseActive | Self::CloseSet(_) | Self::CloseAll)
     }
 
     /// The name of a command that a message offers.

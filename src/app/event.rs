@@ -34,6 +34,15 @@ pub enum Event {
     Contents(Result<Vec<Contents>>),
     /// A set is open; none of its patterns is decoded yet. Sent by `Handle::opened`.
     Metadata(Rc<Acquisition>),
+    /// Several sets are open together; none of their patterns is decoded yet.
+    Series(Vec<Rc<Acquisition>>),
+    /// What is told of the set at this place of the series while it is read.
+    Member {
+        place: usize,
+        event: Box<Event>,
+    },
+    /// What lies in memory is of no use any more: patterns of a series are read again.
+    ReadAnew,
     Progress(Progress),
     /// The first batch is decoded: the disc is fitted to its mean pattern, and then frozen.
     FirstBatch,
@@ -115,6 +124,13 @@ pub enum Event {
     },
     /// A frame has passed while patterns are played.
     Tick,
+    /// The slider of the series is at the n-th of the sets that are shown.
+    Scrub(usize),
+    /// The panel of the set at this place was put at the n-th of those that are shown.
+    MoveSet {
+        place: usize,
+        to: usize,
+    },
     SetSmoothing(Panel, Smoothing),
     InvertMap(Panel, bool),
     Lock(Panel, bool),
@@ -135,6 +151,9 @@ pub enum Event {
 impl Event {
     /// True for what a load or an answer tells: the page need not be drawn for it at once.
     pub fn can_wait(&self) -> bool {
+        if let Self::Member { event, .. } = self {
+            return event.can_wait();
+        }
         matches!(
             self,
             Self::Progress(_)
@@ -226,6 +245,8 @@ pub enum Entry {
     MradPerPx,
     Alpha,
     Energy,
+    /// Bytes that the sets of a series may take.
+    Budget,
 }
 
 /// What the page does for the user; given to `main` when the page starts.
@@ -243,6 +264,18 @@ pub enum Effect {
     /// All copies are to be removed.
     ClearCopies,
     Choose(u32),
+    /// All sets to choose among are to be opened together.
+    OpenAll,
+    /// The set at this place is looked at from now on.
+    Show(usize),
+    /// The patterns of the set at this place are to be read; what is being read is no longer wanted.
+    Read(usize),
+    /// The patterns of the set at this place are no longer needed.
+    PutOut(usize),
+    /// The set at this place is closed.
+    CloseSet(usize),
+    /// Everything is closed.
+    CloseAll,
     /// The scan shape was changed; the loader may note it.
     ScanShape(crate::shape::Scan),
     /// The files are to be opened again, read in another way.

@@ -40,6 +40,7 @@ impl Kind {
     pub fn of(event: &Event) -> Self {
         match event {
             Event::Do(Command::Undo | Command::Redo) | Event::Step(Command::Undo | Command::Redo, _) => Self::Undo,
+            Event::Do(command) | Event::Step(command, _) if command.is_of_sets() => Self::Machine,
             Event::Wheel { .. } | Event::NudgeLimit { .. } => Self::Small(None),
             Event::Step(
                 command @ (Command::Nudge { .. }
@@ -66,7 +67,8 @@ impl Kind {
             | Event::SetSmoothing(..)
             | Event::InvertMap(..)
             | Event::Lock(..)
-            | Event::Turn(..) => Self::Step,
+            | Event::Turn(..)
+            | Event::MoveSet { .. } => Self::Step,
             _ => Self::Machine,
         }
     }

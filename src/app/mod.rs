@@ -43,6 +43,8 @@ pub mod words;
 
 pub mod analysis;
 mod reread;
+pub mod residency;
+pub mod series;
 mod update;
 pub mod user;
 
@@ -92,6 +94,12 @@ pub struct App {
     pub rebuilding: bool,
     /// Patterns are played.
     pub playing: bool,
+    /// The sets that are open together; the active one is `set`.
+    pub series: Option<series::Series>,
+    /// Bytes that the sets of a series may take, as the user typed them.
+    entered_budget: Option<u64>,
+    /// The device is lost, and there is no other yet.
+    gpu_is_away: bool,
     /// A session whose files are not open yet.
     pub session: Option<SessionFile>,
     history: history::History,
@@ -110,6 +118,8 @@ pub struct App {
     sets_opened: u32,
     now_ms: f64,
     shelf_asked_ms: f64,
+    /// When small pictures were made last.
+    thumbs_made_ms: f64,
     /// When the last picture and the last pattern were answered.
     image_came_ms: f64,
     pattern_came_ms: f64,
@@ -152,11 +162,19 @@ pub struct Shown {
     pub histogram: Histogram,
     /// Number of cells of each kind, by the kind's number.
     pub cells: [u32; 4],
+    /// Limits that it would have for itself; those of a series may be shared.
+    own_limits: Limits,
     /// What it is a picture of; automatic limits hold only for the same.
     subject: Subject,
     limits_ms: f64,
     /// Differs when anything above differs.
     pub serial: u32,
+}
+
+impl Shown {
+    fn is_of(&self, product: Product) -> bool {
+        self.subject == Subject::Product(product)
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -227,6 +245,7 @@ impl App {
         self.take(event, &mut effects);
         self.remember(what);
         self.ask_what_is_missing(&mut effects);
+        self.tend_series(&mut effects);
         effects
     }
 
@@ -234,25 +253,38 @@ impl App {
     /// wait for their time, or small pictures that wait for an idle moment.
     pub fn frame(&mut self, now_ms: f64) -> bool {
         self.now_ms = now_ms;
-        let Some(set) = &self.set else {
+        if self.set.is_none() {
             (self.image, self.pattern) = (None, None);
             self.thumbs.clear();
             return false;
-        };
-        let reading = set.reading == open_set::Reading::Going;
-        if std::mem::take(&mut self.stale.image) {
-            let product = self.state.product;
-            let look = *self.state.looks.of(product.family());
-            let is_same = self.image.as_ref().is_some_and(|shown| shown.subject == Subject::Product(product));
-            let field = set.field(product, &self.state).filter(|_| is_same || set.fits(product, &self.state));
-            let percentiles = percentiles(product.family(), &look);
-            // Without a field the last good picture stays.
-            if let Some(field) = field {
-                self.serial += 1;
-                let (before, subject) = (self.image.take(), Subject::Product(product));
-                self.image = Some(shown(field, look, percentiles, subject, before, now_ms, reading, self.serial));
-            }
         }
+        self.make_image();
+        let more = self.make_the_rest();
+        self.make_tiles();
+        more
+    }
+
+    /// The image, if it has changed.
+    fn make_image(&mut self) {
+        let Some(set) = self.set.as_ref().filter(|_| std::mem::take(&mut self.stale.image)) else { return };
+        let reading = set.reading == open_set::Reading::Going;
+        let product = self.state.product;
+        let look = *self.state.looks.of(product.family());
+        let is_same = self.image.as_ref().is_some_and(|shown| shown.is_of(product));
+        let field = set.field(product, &self.state).filter(|_| is_same || set.fits(product, &self.state));
+        let percentiles = percentiles(product.family(), &look);
+        // Without a field the last good picture stays.
+        if let Some(field) = field {
+            self.serial += 1;
+            let (before, subject) = (self.image.take(), Subject::Product(product));
+            self.image = Some(shown(field, look, percentiles, subject, before, self.now_ms, reading, self.serial));
+        }
+    }
+
+    /// The pattern and the small pictures, if they have changed. Whether something is still to come.
+    fn make_the_rest(&mut self) -> bool {
+        let Some(set) = &self.set else { return false };
+        let (reading, now_ms) = (set.reading == open_set::Reading::Going, self.now_ms);
         if std::mem::take(&mut self.stale.pattern) {
             let look = self.state.looks.pattern;
             if let Some(field) = set.pattern_field(self.state.pattern, &self.state) {
@@ -262,8 +294,12 @@ impl App {
                 self.pattern = Some(shown(field, look, percentiles, subject, before, now_ms, reading, self.serial));
             }
         }
-        // A few small pictures a frame, so that no frame takes long.
-        let due = self.stale.thumbs.len().min(THUMBS_A_FRAME);
+        // A few small pictures a frame, so that no frame takes long; rarely while the set is read.
+        let is_rest = reading && now_ms - self.thumbs_made_ms < update::SHELF_REST_MS;
+        let due = if is_rest { 0 } else { self.stale.thumbs.len().min(THUMBS_A_FRAME) };
+        if due > 0 {
+            self.thumbs_made_ms = now_ms;
+        }
         let mut due: Vec<_> = self.stale.thumbs.drain(..due).collect();
         due.dedup();
         for product in due {
@@ -377,14 +413,14 @@ fn shown(
         same.filter(|before| reading && before.look.limits.is_none() && now_ms - before.limits_ms < LIMITS_REST_MS);
     let (limits, limits_ms) = match (look.limits, resting) {
         (Some(limits), _) => (limits, now_ms),
-        (None, Some(before)) => (before.limits, before.limits_ms),
+        (None, Some(before)) => (before.own_limits, before.limits_ms),
         (None, None) => (percentiles.limits(&field).unwrap_or(NOTHING), now_ms),
     };
     let unit = scale_unit(&field, &look);
     let histogram = Histogram::of(&field, look.scale, unit, limits);
     let mut cells = [0; 4];
     field.cells.iter().for_each(|cell| cells[*cell as usize] += 1);
-    Shown { field, look, limits, unit, histogram, cells, subject, limits_ms, serial }
+    Shown { field, look, limits, unit, histogram, cells, own_limits: limits, subject, limits_ms, serial }
 }
 
 /// The limits of a picture without any value.

@@ -270,6 +270,10 @@ impl OpenSet {
     /// Takes pixels found bad while reading; they are added to the mask's.
     pub fn set_bad(&mut self, found: &PixelSet) {
         let mask = masked(&self.acquisition);
+        // A set that is read again is the same.
+        if self.bad_stored == mask.with(found) {
+            return;
+        }
         self.bad_found = found.without(&mask).count();
         self.bad_stored = mask.with(found);
         self.hot = None;
@@ -280,8 +284,25 @@ impl OpenSet {
     pub fn exclude_hot(&mut self, is_excluded: bool) -> PixelSet {
         self.hot_is_excluded = is_excluded;
         self.sum_up_bad();
+        self.excluded()
+    }
+
+    /// Hot pixels that are left out, as stored.
+    pub fn excluded(&self) -> PixelSet {
         let none = PixelSet::of(self.detector(), |_, _| false);
-        self.hot.clone().filter(|_| is_excluded).unwrap_or(none)
+        self.hot.clone().filter(|_| self.hot_is_excluded).unwrap_or(none)
+    }
+
+    /// Keeps of the answers over the scan only those that the picture of `product` is made of.
+    pub fn slim(&mut self, product: Product) {
+        self.sums.retain(|kept, _| *kept == product);
+        if !product.is_com() {
+            (self.moments, self.segments, self.centres, self.phase) = (None, None, None, None);
+        }
+        if !product.is_spread() {
+            self.squares = None;
+        }
+        self.spectrum = None;
     }
 
     fn sum_up_bad(&mut self) {
@@ -468,6 +489,11 @@ impl OpenSet {
             false => self.sums.get(&product).map(|(kept, _)| kept),
         };
         product.is_com() || kept.and_then(detector) == self.want(product, state).as_ref().and_then(detector)
+    }
+
+    /// Whether the engine could not answer `want`.
+    pub fn is_refused(&self, want: &Want) -> bool {
+        self.refused.contains(want)
     }
 
     pub fn is_idle(&self, lane: Lane) -> bool {

@@ -1,10 +1,11 @@
 //! What the user chooses of the files and of how they are read: dataset, channel, order of axes; and of how patterns
 //! are taken: mirrored, and without hot pixels.
 
-use super::{App, Command, Effect, Level, Message, detector::held_to, notices, state::About};
+use super::{App, Command, Effect, Level, Message, ViewState, detector::held_to, notices, state::About};
 use crate::{
     acquisition::{AxisOrder, Change, Place, contents::What},
     products::Flip,
+    shape::Detector,
 };
 
 impl App {
@@ -69,21 +70,9 @@ impl App {
     pub(super) fn flip(&mut self, flip: Flip, effects: &mut Vec<Effect>) {
         let Some(set) = self.set.as_mut().filter(|set| set.flip() != flip) else { return };
         let (before, detector) = (set.flip(), set.detector());
-        let turned = |at: [f64; 2]| flip.position(detector, before.position(detector, at));
-        let state = &mut self.state;
-        state.flip = flip;
-        for disc in [&mut state.disc, &mut self.better_disc].into_iter().flatten() {
-            disc.centre = turned(disc.centre);
-        }
-        let shape = state.custom.take().map(|shape| flip.shape(detector, &before.shape(detector, &shape)));
-        state.custom = shape.map(|shape| held_to(shape, detector));
-        if let About::Centre(centre) = &mut state.com.about {
-            *centre = turned(*centre);
-        }
-        // The view's centre is [x, y] from the corner of the first pixel.
-        if let Some([x, y]) = &mut state.pattern_view.centre {
-            let [row, col] = turned([*y - 0.5, *x - 0.5]);
-            (*x, *y) = (col + 0.5, row + 0.5);
+        turn_view(&mut self.state, detector, before, flip);
+        if let Some(disc) = &mut self.better_disc {
+            disc.centre = flip.position(detector, before.position(detector, disc.centre));
         }
         set.set_flip(flip);
         self.messages.retain(|message| message.error.key != notices::MIRRORED);
@@ -113,5 +102,25 @@ impl App {
         effects.push(Effect::Exclude(set.exclude_hot(is_excluded)));
         self.messages.retain(|message| message.error.key != notices::HOT);
         (self.stale.image, self.stale.pattern) = (true, true);
+    }
+}
+
+/// Detector, disc and view stay on the pixels on which they were, when patterns are shown by `flip`, no longer by
+/// `before`.
+pub(super) fn turn_view(state: &mut ViewState, detector: Detector, before: Flip, flip: Flip) {
+    let turned = |at: [f64; 2]| flip.position(detector, before.position(detector, at));
+    state.flip = flip;
+    if let Some(disc) = &mut state.disc {
+        disc.centre = turned(disc.centre);
+    }
+    let shape = state.custom.take().map(|shape| flip.shape(detector, &before.shape(detector, &shape)));
+    state.custom = shape.map(|shape| held_to(shape, detector));
+    if let About::Centre(centre) = &mut state.com.about {
+        *centre = turned(*centre);
+    }
+    // The view's centre is [x, y] from the corner of the first pixel.
+    if let Some([x, y]) = &mut state.pattern_view.centre {
+        let [row, col] = turned([*y - 0.5, *x - 0.5]);
+        (*x, *y) = (col + 0.5, row + 0.5);
     }
 }

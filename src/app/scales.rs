@@ -130,6 +130,7 @@ mod tests {
         detector_mrad_per_px: Some(0.5),
         detector_is_nominal: true,
         energy_ev: Some(200_000.0),
+        tilt_deg: None,
     };
 
     #[test]

@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::command::Panel;
+use super::{command::Panel, series::SeriesView};
 use crate::{
     display::{ColourMap, Limits, Lut, Scale},
     products::{DetectorShape, Disc, Flip, Integration, Orientation, ScanOrder},
@@ -76,6 +76,9 @@ pub struct ViewState {
     pub pattern_view: Zoom,
     #[serde(skip_serializing_if = "is_default")]
     pub overlays: Overlays,
+    /// How several sets are shown together.
+    #[serde(skip_serializing_if = "is_default")]
+    pub series: SeriesView,
 }
 
 /// What the image shows.
@@ -712,7 +715,7 @@ impl ViewState {
     }
 }
 
-fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+pub(super) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 

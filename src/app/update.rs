@@ -18,12 +18,12 @@ use crate::{
     products::{Disc, Flip, ScanOrder, find_disc},
 };
 
-/// Small pictures are asked for at most this often while the set is being read.
-const SHELF_REST_MS: f64 = 1000.0;
+/// Small pictures are asked for, and made, at most this often while the set is being read.
+pub(super) const SHELF_REST_MS: f64 = 1000.0;
 
 /// While the set is being read, the picture and the pattern of all patterns follow it at most this often; each is made
 /// of all that is there.
-const IMAGE_REST_MS: f64 = 300.0;
+pub(super) const IMAGE_REST_MS: f64 = 300.0;
 const PATTERNS_REST_MS: f64 = 600.0;
 
 /// A disc that moved or grew by more than this is worth an offer, px.
@@ -32,10 +32,11 @@ const DISC_TOLERANCE_PX: f64 = 0.5;
 impl App {
     pub(super) fn take(&mut self, event: Event, effects: &mut Vec<Effect>) {
         match event {
-            Event::Computer(computer) => self.computer = computer,
+            Event::Computer(computer) => (self.computer, self.gpu_is_away) = (computer, false),
             Event::Copies(copies) => self.copies = copies,
             Event::Opening { files } => {
                 self.opening = Some(files);
+                self.interrupt(effects);
                 self.forget_open_copy();
                 (self.refusal, self.choice, self.contents) = (None, Vec::new(), None);
                 self.messages.clear();
@@ -51,14 +52,20 @@ impl App {
             Event::Contents(Ok(contents)) => self.contents = Some(contents),
             Event::Contents(Err(error)) => self.tell(error),
             Event::Metadata(acquisition) => self.open(acquisition, effects),
+            Event::Series(sets) => self.open_series(&sets, effects),
+            Event::Member { place, event } if self.is_reading(place) => self.take_of_member(place, *event, effects),
+            // It is no longer wanted.
+            Event::Member { .. } => {}
+            Event::ReadAnew => self.read_anew(effects),
             Event::Failed(error) => self.fail(error),
             Event::Notice(error) if self.rebuilding && error.kind == Kind::Gpu => {}
             Event::Notice(error) => self.tell(error),
             Event::GpuLost => {
-                self.rebuilding = self.set.is_some();
+                (self.rebuilding, self.gpu_is_away) = (self.set.is_some(), true);
                 // The view stays as it is.
-                self.state_is_given |= self.rebuilding;
+                self.state_is_given |= self.rebuilding && self.series.is_none();
                 self.on_set(|set| set.is_lost = true);
+                self.read_anew(effects);
                 self.messages.retain(|message| message.error.kind != Kind::Gpu);
                 if !self.rebuilding {
                     self.tell(notices::gpu_was_reset());
@@ -90,17 +97,19 @@ impl App {
                 self.end(Reading::Stopped);
             }
             Event::Answered { set_id, lane, answer, states, faults, ms } => {
-                if let Some(set) = self.set.as_mut().filter(|set| set.id == set_id) {
-                    set.set_states(states);
-                    set.faults = faults;
-                    self.answered(lane, answer, ms);
-                }
+                let Some(set) = self.set.as_mut().filter(|set| set.id == set_id) else {
+                    let event = Event::Answered { set_id, lane, answer, states, faults, ms };
+                    return self.take_answer_elsewhere(set_id, event);
+                };
+                set.set_states(states);
+                set.faults = faults;
+                self.answered(lane, answer, ms);
             }
             event => self.user(event, effects),
         }
     }
 
-    fn on_set(&mut self, change: impl FnOnce(&mut OpenSet)) {
+    pub(super) fn on_set(&mut self, change: impl FnOnce(&mut OpenSet)) {
         if let Some(set) = &mut self.set {
             change(set);
         }
@@ -108,20 +117,11 @@ impl App {
 
     fn open(&mut self, acquisition: Rc<Acquisition>, effects: &mut Vec<Effect>) {
         self.sets_opened += 1;
-        (self.opening, self.refusal, self.choice) = (None, None, Vec::new());
+        (self.opening, self.refusal, self.choice, self.series) = (None, None, Vec::new(), None);
         self.messages = acquisition.notices.iter().map(|error| Message::of(error.clone())).collect();
         let mut set = OpenSet::new(self.sets_opened, acquisition);
         if !std::mem::take(&mut self.state_is_given) {
-            let state = &mut self.state;
-            (state.custom, state.disc, state.cursor, state.scan, state.inverted) = (None, None, None, None, false);
-            (state.image_view, state.pattern_view) = (Zoom::default(), Zoom::default());
-            (state.flip, state.exclude_hot, state.order) = (Flip::None, false, ScanOrder::default());
-            (state.com, state.scales) = Default::default();
-            (state.region, state.line, state.tool) = Default::default();
-            state.looks.forget_limits();
-            if state.product == Product::Custom {
-                state.product = Product::Bf;
-            }
+            self.forget_view();
         }
         words::unfit_scan(&set, &mut self.state).into_iter().for_each(|error| self.tell(error));
         if let Some([rows, cols]) = self.state.scan {
@@ -143,6 +143,20 @@ impl App {
         self.meet_session();
         if !self.rebuilding {
             self.history = super::history::History::at(&self.state);
+        }
+    }
+
+    /// Nothing of the view that belongs to the set before stays.
+    pub(super) fn forget_view(&mut self) {
+        let state = &mut self.state;
+        (state.custom, state.disc, state.cursor, state.scan, state.inverted) = (None, None, None, None, false);
+        (state.image_view, state.pattern_view) = (Zoom::default(), Zoom::default());
+        (state.flip, state.exclude_hot, state.order) = (Flip::None, false, ScanOrder::default());
+        (state.com, state.scales) = Default::default();
+        (state.region, state.line, state.tool) = Default::default();
+        state.looks.forget_limits();
+        if state.product == Product::Custom {
+            state.product = Product::Bf;
         }
     }
 
@@ -344,7 +358,8 @@ impl App {
             let patterns = Want::Patterns(set.version);
             ask(set, Lane::Shelf, patterns);
         }
-        let resting = set.reading == Reading::Going && now - self.shelf_asked_ms < SHELF_REST_MS;
+        let is_playing = self.series.as_ref().is_some_and(|series| series.is_playing);
+        let resting = is_playing || set.reading == Reading::Going && now - self.shelf_asked_ms < SHELF_REST_MS;
         let busy = !set.is_idle(Lane::Image) || !set.is_idle(Lane::Pattern) || !set.is_idle(Lane::Shelf);
         if resting || busy || self.hold.is_some() {
             return;
@@ -360,7 +375,7 @@ impl App {
 }
 
 impl Message {
-    fn of(error: Error) -> Self {
+    pub(super) fn of(error: Error) -> Self {
         let level = if notices::is_note(&error) { Level::Note } else { Level::Warning };
         Self { error, level }
     }

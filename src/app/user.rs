@@ -102,7 +102,12 @@ impl App {
             Event::ForgetEntry => self.wrong_entry = None,
             Event::SetState(state) => self.set_state(*state, effects),
             Event::Session { name, text } => self.restore(&name, &text, effects),
-            Event::Tick => self.play_on(),
+            Event::Tick => {
+                self.play_on();
+                self.play_sets_on(effects);
+            }
+            Event::Scrub(at) => self.scrub(at, effects),
+            Event::MoveSet { place, to } => self.move_set(place, to),
             Event::SetSmoothing(panel, smoothing) => *self.smoothing_mut(panel) = smoothing,
             Event::InvertMap(panel, is_inverted) => self.change_look(panel, |look| look.inverted = is_inverted),
             Event::Lock(panel, _) => self.lock_range(panel),
@@ -246,7 +251,28 @@ impl App {
                 let zoom = self.zoom_mut(panel);
                 zoom.turn = zoom.turn.then(Turn { quarters: 0, mirrored: true });
             }
-            Command::Play => self.playing = !self.playing && self.set.is_some(),
+            Command::Play => {
+                self.playing = !self.playing && self.set.is_some();
+                self.stop_series();
+            }
+            Command::OpenAll => effects.push(Effect::OpenAll),
+            Command::Set(place) => self.activate(place as usize, effects),
+            Command::NextSet(by) => self.step_set(i64::from(by), effects),
+            Command::MoveSet(by) => self.move_active(i64::from(by)),
+            Command::Star => self.star(self.active_place()),
+            Command::StarSet(place) => self.star(place as usize),
+            Command::HideActive => self.hide_set(self.active_place(), effects),
+            Command::HideSet(place) => self.hide_set(place as usize, effects),
+            Command::ShowHidden => self.state.series.hidden.clear(),
+            Command::OnlyStarred => self.only_starred(effects),
+            Command::Link(link) => self.link(link),
+            Command::Panels(panels) => self.set_panels(panels),
+            Command::Grid => self.toggle_grid(),
+            Command::PlaySeries => self.play_series(),
+            Command::CloseActive => self.close_set(self.active_place(), effects),
+            Command::CloseSet(place) => self.close_set(place as usize, effects),
+            Command::CloseAll => self.close_all(effects),
+            Command::ReadTheRest if self.series.is_some() => self.read_the_rest(effects),
             Command::NextPlay => self.state.play = self.state.play.next(),
             Command::ExportPanel(panel) => {
                 self.selected = panel;
@@ -304,8 +330,9 @@ impl App {
             self.choice.clear();
         } else if reading {
             effects.push(Effect::Cancel);
-        } else if self.playing {
+        } else if self.is_playing() {
             self.playing = false;
+            self.stop_series();
         } else if self.state.maximised.is_some() {
             self.state.maximised = None;
         } else if !self.messages.is_empty() {
@@ -653,6 +680,7 @@ impl App {
             | Entry::LineTo
             | Entry::LineWidth => self.enter_region(field, text),
             Entry::Step | Entry::MradPerPx | Entry::Alpha | Entry::Energy => self.enter_scale(field, text),
+            Entry::Budget => self.enter_budget(text),
             Entry::Angle | Entry::Within | Entry::ComX | Entry::ComY | Entry::HighPass | Entry::Regularisation => {
                 self.enter_deflection(field, text)
             }
@@ -751,12 +779,13 @@ impl App {
     }
 
     pub(super) fn set_state(&mut self, state: ViewState, effects: &mut Vec<Effect>) {
-        let (disc, scan) = (self.state.disc, self.state.scan);
+        let (disc, scan, links) = (self.state.disc, self.state.scan, self.state.series.links);
         self.state = state;
         if let Some(set) = &self.set {
             let error = words::unfit_scan(set, &mut self.state);
             error.into_iter().for_each(|error| self.tell(error));
         }
+        self.part_views(links);
         let (flip, is_excluded) = (self.state.flip, self.state.exclude_hot);
         match &mut self.set {
             None => self.state_is_given = true,

@@ -283,6 +283,9 @@ impl App {
 
     pub fn memory_line(&self) -> String {
         let Some(set) = &self.set else { return String::new() };
+        if self.series.is_some() {
+            return self.series_memory();
+        }
         let memory = set.memory;
         let place = if memory.on_cpu { "CPU" } else { "GPU" };
         match (memory.bytes, memory.budget) {

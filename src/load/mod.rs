@@ -12,6 +12,7 @@ use web_sys::window;
 pub use clock::{BlockWatch, now_ms};
 pub use prepared::USUAL;
 pub use profile::{LoadProfile, SourceKind, Stage};
+pub use series::Reading;
 pub use tuning::Tuning;
 
 use compressed::Equipment;
@@ -38,6 +39,7 @@ mod decoded;
 mod job;
 mod prepared;
 mod profile;
+mod series;
 mod tuning;
 pub mod variants;
 
@@ -48,6 +50,8 @@ pub enum Event {
     /// Several sets were dropped: [`Loader::choose`] one. A single one has rivals in its own file: open again with
     /// a dataset chosen.
     Choice(Vec<Acquisition>),
+    /// Several sets are open together; each is [`Loader::read`] when it is wanted. Told by the session.
+    Series(Vec<Rc<Acquisition>>),
     /// The set is known and its engine is there; frames will follow.
     Started { set: Rc<Acquisition>, engine: Rc<Engine> },
     /// Bytes or frames have arrived.
@@ -191,8 +195,10 @@ impl Loader {
         match which.or((opened.sets.len() == 1).then_some(0)) {
             Some(which) => self.load_or_ask(job, which, opened.sets).await,
             None => {
-                (job.sink)(Event::Choice(opened.sets.clone()));
+                // Whoever hears of the sets may take them at once.
+                let (sink, sets) = (job.sink.clone(), opened.sets.clone());
                 *self.offered.borrow_mut() = Some(Offer { sets: opened.sets, job });
+                sink(Event::Choice(sets));
             }
         }
     }

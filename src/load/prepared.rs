@@ -30,6 +30,13 @@ impl Prepared {
         let _ = self.staging(context, tuning).await;
     }
 
+    /// Gives all of it back.
+    pub async fn let_go(&self) {
+        self.engine.take();
+        *self.decoder.lock().await = None;
+        *self.staging.lock().await = None;
+    }
+
     /// A decoder for batches of up to `batch_frames` frames, by `method` if that decodes the layout.
     ///
     /// # Errors

@@ -2,6 +2,7 @@
 
 use std::{cell::RefCell, rc::Rc};
 
+use gloo_timers::future::TimeoutFuture;
 use js_sys::{
     Array, BigUint64Array, Float32Array, Int8Array, Int16Array, Int32Array, Promise, Uint8Array, Uint16Array,
     Uint32Array,
@@ -19,8 +20,9 @@ use super::{
 use crate::{
     Error, Kind, Result,
     acquisition::{AxisOrder, Change, Place, contents::Contents},
+    app::Command,
     engine::{Engine, FrameState, Frames, Pattern, PixelSet, Product},
-    load::{SourceKind, Tuning, USUAL, variants},
+    load::{SourceKind, Tuning, USUAL, now_ms, variants},
     products::DetectorShape,
     session::{Active, Session, demo_files, files_of},
     shape::{Detector, Dtype},
@@ -50,6 +52,15 @@ pub trait View {
 
     /// Pictures drawn since the page started.
     fn drawn(&self) -> u32;
+
+    /// What is known of the sets that are open together; null without a series.
+    fn series(&self) -> serde_json::Value;
+
+    /// Does what a button of this name does.
+    fn obey(&self, command: Command);
+
+    /// Types the budget of the series.
+    fn enter_budget(&self, text: String);
 }
 
 /// A rectangle of the scan: rows and columns, ends excluded.
@@ -179,6 +190,55 @@ impl Hooks {
     #[wasm_bindgen(js_name = openDemo)]
     pub fn open_demo(&self) -> Promise {
         self.opening(async move |session| session.open_urls(&demo_files(), SourceKind::Demo).await)
+    }
+
+    /// Opens all sets of an array of files, or of what the file input holds, as a series; resolves with the profile of
+    /// the first.
+    #[wasm_bindgen(js_name = openSeries)]
+    pub fn open_series(&self, files: JsValue) -> Promise {
+        let files = if files.is_object() { files_of(&files) } else { files_of_input() };
+        self.opening(async move |session| session.open_series(files, SourceKind::File).await)
+    }
+
+    /// `{active, reading, isPlaying, budgetBytes, residentBytes, panels: [place, ...], sets: [{place, name, label,
+    /// tiltDeg, mark, isResident, isCurrent, isStarred, isHidden, bytes}, ...]}`; sets in the order in which they are
+    /// shown, places as they were opened. Null without a series.
+    #[wasm_bindgen(getter)]
+    pub fn series(&self) -> JsValue {
+        json(&self.view.series())
+    }
+
+    /// Looks at the set at `place`; resolves with the series once its patterns lie in memory and its picture is that of
+    /// now.
+    pub fn activate(&self, place: u32) -> Promise {
+        self.view.obey(Command::Set(place));
+        let view = self.view.clone();
+        promise(async move { until(&view, move |series| is_there(series, place)).await })
+    }
+
+    /// Resolves with the series once nothing of it is left to be read, and the pictures of all panels are those of now.
+    #[wasm_bindgen(js_name = seriesSettled)]
+    pub fn series_settled(&self) -> Promise {
+        let view = self.view.clone();
+        promise(async move { until(&view, is_settled).await })
+    }
+
+    /// Sets how much memory the sets of a series may take, bytes; that of the adapter without a number.
+    #[wasm_bindgen(js_name = setBudget)]
+    pub fn set_budget(&self, bytes: Option<f64>) {
+        let text = bytes.map_or_else(String::new, |bytes| format!("{} GB", bytes / 1e9));
+        self.view.enter_budget(text);
+    }
+
+    /// Closes the set at `place`, or the active one.
+    #[wasm_bindgen(js_name = closeSet)]
+    pub fn close_set(&self, place: Option<u32>) {
+        self.view.obey(place.map_or(Command::CloseActive, Command::CloseSet));
+    }
+
+    /// Closes everything; its memory is given back.
+    pub fn close(&self) {
+        self.view.obey(Command::CloseAll);
     }
 
     /// Keeps a copy of the open set's files in the browser's storage; resolves with true.
@@ -315,13 +375,18 @@ impl Hooks {
         })
     }
 
-    /// `{weighted64: [...], digest}` of every frame; a failed or missing frame is null and left out of the
-    /// digest.
+    /// `{weighted64: [...], digest}` of every frame of the active set, or of that at `place` of a series; a failed or
+    /// missing frame is null and left out of the digest.
     #[wasm_bindgen(js_name = hashAll)]
-    pub fn hash_all(&self) -> Promise {
-        self.on_set(async move |active: Active| {
-            let frames: Vec<u32> = (0..active.set.frames).collect();
-            let hashes = active.engine.hash_frames(&frames).await?;
+    pub fn hash_all(&self, place: Option<u32>) -> Promise {
+        let engine = match place {
+            None => self.active().map(|active| active.engine),
+            Some(place) => self.session.engine(place as usize).ok_or_else(|| not_resident(place)),
+        };
+        promise(async move {
+            let engine = engine?;
+            let frames: Vec<u32> = (0..engine.frame_states().len() as u32).collect();
+            let hashes = engine.hash_frames(&frames).await?;
             let all: Array = hashes.iter().map(|hash| hash_or_null(*hash)).collect();
             Ok(object(&[("weighted64", all.into()), ("digest", hex(digest(&hashes)).into())]))
         })
@@ -455,6 +520,49 @@ async fn run_product(active: &Active, product: Product, pixels: &PixelSet, frame
         Product::HashFrames => drop(active.engine.hash_frames(&all).await?),
     }
     Ok(active.engine.last_gpu_ms(product))
+}
+
+/// Waits until what is known of the series holds.
+async fn until(view: &Rc<dyn View>, holds: impl Fn(&serde_json::Value) -> bool) -> Result<JsValue> {
+    let end = now_ms() + PATIENCE_MS;
+    loop {
+        let series = view.series();
+        if holds(&series) {
+            return Ok(json(&series));
+        }
+        if now_ms() > end {
+            return Err(
+                Error::new(Kind::Internal, "series_late", "The series did not settle").found(series.to_string())
+            );
+        }
+        TimeoutFuture::new(POLL_MS).await;
+    }
+}
+
+fn is_there(series: &serde_json::Value, place: u32) -> bool {
+    let sets = series["sets"].as_array().into_iter().flatten();
+    let is_meant = |set: &&serde_json::Value| set["place"] == place;
+    let mut found = sets.filter(is_meant);
+    series["active"] == place && found.any(|set| set["isResident"] == true && set["isCurrent"] == true)
+}
+
+fn is_settled(series: &serde_json::Value) -> bool {
+    let panels = series["panels"].as_array().into_iter().flatten();
+    let is_done = |place: &serde_json::Value| {
+        let mut sets = series["sets"].as_array().into_iter().flatten();
+        sets.any(|set| set["place"] == *place && (set["isCurrent"] == true || set["mark"] == "failed"))
+    };
+    series.is_null() || series["reading"].is_null() && panels.into_iter().all(is_done)
+}
+
+/// A series on a software adapter takes its time.
+const PATIENCE_MS: f64 = 110_000.0;
+const POLL_MS: u32 = 16;
+
+fn not_resident(place: u32) -> Error {
+    Error::new(Kind::Internal, "not_resident", "This set does not lie in memory")
+        .at(format!("set {place}"))
+        .action("Activate it first")
 }
 
 fn promise(work: impl Future<Output = Result<JsValue>> + 'static) -> Promise {

@@ -141,6 +141,10 @@ impl Session {
     pub async fn clear_copies(&self) -> Result<()> {
         // Readers close what they have open of a copy.
         self.loader().hand_over(&self.picked.borrow().0);
+        self.held.borrow_mut().clone_from(&self.picked.borrow());
+        if let Some(series) = &mut self.open.borrow_mut().series {
+            (series.files, series.kind) = series.picked.clone();
+        }
         let mut storage = self.storage().await?;
         let storage = storage.as_mut().map_err(|cause| cause.clone())?;
         let mut cleared = storage.clear().await;

@@ -20,6 +20,8 @@ pub use copies::Copies;
 pub use remote::demo_files;
 pub use reset::Reset;
 
+use series::{Held, OpenSets};
+
 use crate::{
     Error, Kind, Result,
     acquisition::{Acquisition, Options, ScanFrom, contents::Contents},
@@ -36,6 +38,7 @@ mod bundle;
 mod copies;
 mod remote;
 mod reset;
+mod series;
 
 /// A set on show: what it is, its frames, and the pixels that count.
 #[derive(Clone)]
@@ -58,9 +61,20 @@ pub struct Session {
     /// Why there is no WebGPU.
     no_gpu: Option<Error>,
     path: Cell<Path>,
-    active: RefCell<Option<Active>>,
+    open: RefCell<OpenSets>,
     /// Files of the active load, to add missing ones to or to open again on the other path.
     picked: RefCell<(Vec<Picked>, SourceKind)>,
+    /// The same as readers have them: they may be those of a copy.
+    held: RefCell<(Vec<Picked>, SourceKind)>,
+    /// Counts whenever readers get other files.
+    hands: Cell<u32>,
+    /// Counts what the user opens; all loads of a series belong to one.
+    openings: Cell<u32>,
+    /// All sets of the files are to be opened together.
+    wants_all: Cell<bool>,
+    /// The load that began last is one of a series, and is under way.
+    is_of_series: Cell<bool>,
+    is_reading: Cell<bool>,
     /// What the user has chosen of them.
     options: RefCell<Options>,
     profile: RefCell<Option<Rc<LoadProfile>>>,
@@ -71,8 +85,8 @@ pub struct Session {
     first_image: RefCell<FirstImage>,
     /// Who hears of a GPU that was reset.
     lost_listeners: RefCell<Vec<Listener<Reset>>>,
-    /// Who hears of finished profiles.
-    watchers: RefCell<Vec<Listener<LoadProfile>>>,
+    /// Who hears of finished profiles, and whether it is that of the set on show.
+    watchers: RefCell<Vec<Watcher>>,
     errors: RefCell<Vec<String>>,
     /// Copies in the browser's storage, or why there cannot be any.
     storage: Mutex<Result<Storage>>,
@@ -82,14 +96,17 @@ pub struct Session {
 /// The first presented image that covers enough of the scan.
 #[derive(Default)]
 struct FirstImage {
-    /// The set of the load under way is the active one.
-    is_started: bool,
+    /// The set that the opening began with.
+    of: Option<usize>,
     at_ms: Option<f64>,
     waiting: Option<oneshot::Sender<()>>,
 }
 
 /// Is called with everything of its kind that happens.
 type Listener<T> = Rc<dyn Fn(&T)>;
+
+/// Is called with the profile of every load that ended, and whether its set is on show.
+type Watcher = Rc<dyn Fn(&LoadProfile, bool)>;
 
 /// How a load ended.
 pub type Ended = Result<Rc<LoadProfile>>;
@@ -106,8 +123,14 @@ impl Session {
             loader: RefCell::new(Rc::new(Loader::new(context, tuning))),
             no_gpu,
             path: Cell::new(Path::Gpu),
-            active: RefCell::default(),
+            open: RefCell::default(),
             picked: RefCell::default(),
+            held: RefCell::default(),
+            hands: Cell::default(),
+            openings: Cell::default(),
+            wants_all: Cell::default(),
+            is_of_series: Cell::default(),
+            is_reading: Cell::default(),
             options: RefCell::default(),
             profile: RefCell::default(),
             waiting: RefCell::default(),
@@ -132,8 +155,8 @@ impl Session {
         self.listeners.borrow_mut().push(listener);
     }
 
-    /// Who hears of the profile of every load that ended.
-    pub fn watch(&self, watcher: Rc<dyn Fn(&LoadProfile)>) {
+    /// Who hears of the profile of every load that ended, and whether its set is on show.
+    pub fn watch(&self, watcher: Rc<dyn Fn(&LoadProfile, bool)>) {
         self.watchers.borrow_mut().push(watcher);
     }
 
@@ -151,7 +174,16 @@ impl Session {
     }
 
     pub fn active(&self) -> Option<Active> {
-        self.active.borrow().clone()
+        let open = self.open.borrow();
+        open.sets.get(open.shown)?.active.clone()
+    }
+
+    fn with_active(&self, change: impl FnOnce(&mut Active)) {
+        let mut open = self.open.borrow_mut();
+        let shown = open.shown;
+        if let Some(active) = open.sets.get_mut(shown).and_then(|held| held.active.as_mut()) {
+            change(active);
+        }
     }
 
     /// Of the last load that ended; `None` while one is under way.
@@ -171,7 +203,7 @@ impl Session {
     /// # Errors
     /// What the user sees: the set cannot be opened, or the load was cancelled.
     pub async fn open(self: &Rc<Self>, files: Vec<Picked>, kind: SourceKind) -> Ended {
-        self.open_with(files, kind, Options::default()).await
+        self.open_with(files, kind, Options::default(), false).await
     }
 
     /// Opens `files` with what was chosen of them before.
@@ -179,10 +211,17 @@ impl Session {
     /// # Errors
     /// As [`Session::open`].
     pub async fn open_as(self: &Rc<Self>, files: Vec<Picked>, kind: SourceKind, options: Options) -> Ended {
-        self.open_with(files, kind, options).await
+        self.open_with(files, kind, options, false).await
     }
 
-    async fn open_with(self: &Rc<Self>, files: Vec<Picked>, kind: SourceKind, options: Options) -> Ended {
+    /// `wants_all`: several sets are opened together, where the user would have to choose.
+    async fn open_with(
+        self: &Rc<Self>,
+        files: Vec<Picked>,
+        kind: SourceKind,
+        options: Options,
+        wants_all: bool,
+    ) -> Ended {
         let started_ms = now_ms();
         if files.is_empty() {
             return Err(no_files());
@@ -191,16 +230,23 @@ impl Session {
         self.options.borrow_mut().clone_from(&options);
         self.profile.take();
         self.started_ms.set(started_ms);
+        let opening = self.openings.get() + 1;
+        self.openings.set(opening);
+        self.wants_all.set(wants_all);
+        self.is_of_series.set(false);
+        self.is_reading.set(false);
         self.first_image.take();
         let (sender, ended) = oneshot::channel();
         // Whoever waits for the load before learns that it was replaced.
         *self.waiting.borrow_mut() = vec![sender];
         self.loader().supersede();
         let (files, kind) = match self.recall(&files).await {
-            _ if self.started_ms.get() != started_ms => return Err(replaced()),
+            _ if self.openings.get() != opening => return Err(replaced()),
             Some(copy) => (copy, SourceKind::Opfs),
             None => (files, kind),
         };
+        *self.held.borrow_mut() = (files.clone(), kind);
+        self.next_hand();
         let session = Rc::downgrade(self);
         let sink = Rc::new(move |event: Event| {
             if let Some(session) = session.upgrade() {
@@ -219,7 +265,7 @@ impl Session {
         let (mut files, kind) = self.picked.borrow().clone();
         files.retain(|file| more.iter().all(|new| new.name() != file.name()));
         files.extend(more);
-        self.open_with(files, kind, self.options()).await
+        self.open_with(files, kind, self.options(), false).await
     }
 
     /// Opens the set again, on the other path.
@@ -241,11 +287,16 @@ impl Session {
     /// # Errors
     /// As [`Session::open`].
     pub async fn reopen(self: &Rc<Self>, options: Options) -> Ended {
+        if self.is_series() && options.dataset.is_none() {
+            let picked = self.open.borrow().series.as_ref().map(|series| series.picked.clone());
+            let (files, kind) = picked.unwrap_or_default();
+            return self.open_with(files, kind, Options { set: None, ..options }, true).await;
+        }
         // Of several sets in one drop the same one is meant again.
         let same = self.active().filter(|_| options.dataset.is_none()).map(|active| active.set.name.clone());
         let options = Options { set: options.set.clone().or(same), ..options };
         let (files, kind) = self.picked.borrow().clone();
-        self.open_with(files, kind, options).await
+        self.open_with(files, kind, options, false).await
     }
 
     /// Opens a set by the address of its master (or only file): the files it links to are asked for beside it.
@@ -266,57 +317,59 @@ impl Session {
         self.open(files, kind).await
     }
 
-    /// Takes note of sentinels: pixels that never count, frames that are padding. Returns whether anything
-    /// has changed.
+    /// Takes note of sentinels of the set at `place`: pixels that never count, frames that are padding. Returns the
+    /// pixels that count nowhere, where that has changed.
     ///
     /// # Errors
     /// `Gpu`, as every question to the engine.
-    pub async fn take_census(&self) -> Result<bool> {
-        let Some(active) = self.active() else { return Ok(false) };
+    pub async fn take_census(&self, place: usize) -> Result<Option<PixelSet>> {
+        let active = self.open.borrow().sets.get(place).and_then(|held| held.active.clone());
+        let Some(active) = active else { return Ok(None) };
         let unmasked = unmasked(&active.set);
         let census = active.engine.census(&unmasked).await?;
         active.engine.exclude(&census.sentinel_frames);
         let sentinel = PixelSet { detector: active.set.detector, words: census.sentinel_pixels };
         let good = unmasked.without(&sentinel).without(&active.excluded);
-        let mut current = self.active.borrow_mut();
-        let Some(current) = current.as_mut().filter(|current| Rc::ptr_eq(&current.engine, &active.engine)) else {
-            return Ok(false);
+        let mut open = self.open.borrow_mut();
+        let current = open.sets.get_mut(place).and_then(|held| held.active.as_mut());
+        let Some(current) = current.filter(|current| Rc::ptr_eq(&current.engine, &active.engine)) else {
+            return Ok(None);
         };
         let has_changed = current.good != good || !census.sentinel_frames.is_empty();
+        let all = PixelSet::of(active.set.detector, |_, _| true);
+        let bad = has_changed.then(|| all.without(&good));
         current.good = good;
-        Ok(has_changed)
+        Ok(bad)
     }
 
     /// The scan shape as the user entered it: the active set is seen so from now on.
     pub fn set_scan(&self, shape: Scan) {
-        if let Some(active) = &mut *self.active.borrow_mut() {
-            let mut set = (*active.set).clone();
-            set.scan.shape = shape;
-            set.scan.from = ScanFrom::Entered;
-            active.set = Rc::new(set);
-        }
+        self.with_active(|active| {
+            if active.set.scan.shape != shape {
+                let mut set = (*active.set).clone();
+                set.scan.shape = shape;
+                set.scan.from = ScanFrom::Entered;
+                active.set = Rc::new(set);
+            }
+        });
     }
 
     /// Pixels, as stored, that count nowhere from now on, beside the masked and the sentinel ones.
     pub fn exclude(&self, pixels: PixelSet) {
-        if let Some(active) = &mut *self.active.borrow_mut() {
+        self.with_active(|active| {
             active.good = active.good.with(&active.excluded).without(&pixels);
             active.excluded = pixels;
-        }
+        });
     }
 
     /// How patterns lie on the scan from now on.
     pub fn set_order(&self, order: ScanOrder) {
-        if let Some(active) = &mut *self.active.borrow_mut() {
-            active.order = order;
-        }
+        self.with_active(|active| active.order = order);
     }
 
     /// How patterns are shown from now on.
     pub fn set_flip(&self, flip: Flip) {
-        if let Some(active) = &mut *self.active.borrow_mut() {
-            active.flip = flip;
-        }
+        self.with_active(|active| active.flip = flip);
     }
 
     /// All groups and datasets of the files that are open, or that were refused.
@@ -335,7 +388,7 @@ impl Session {
     pub fn note_image(&self) {
         let Some(active) = self.active() else { return };
         let mut first = self.first_image.borrow_mut();
-        if !first.is_started
+        if first.of != Some(self.open.borrow().shown)
             || first.at_ms.is_some()
             || !is_spread(&active.engine.frame_states(), active.set.scan.shape)
         {
@@ -353,44 +406,74 @@ impl Session {
             Event::Started { set, engine } => {
                 let excluded = PixelSet::of(set.detector, |_, _| false);
                 let (set, engine, good) = (set.clone(), engine.clone(), unmasked(set));
-                let active = Active { set, engine, good, excluded, flip: Flip::None, order: ScanOrder::default() };
-                *self.active.borrow_mut() = Some(active);
-                self.first_image.borrow_mut().is_started = true;
+                let (flip, order) = Default::default();
+                let held = Held { set: set.clone(), active: Some(Active { set, engine, good, excluded, flip, order }) };
+                let mut open = self.open.borrow_mut();
+                let reading = open.reading;
+                match open.sets.get_mut(reading).filter(|_| self.is_of_series.get()) {
+                    Some(member) => *member = held,
+                    None => *open = OpenSets { sets: vec![held], ..OpenSets::default() },
+                }
+                let of = open.reading;
+                self.first_image.borrow_mut().of.get_or_insert(of);
             }
+            Event::Choice(sets) if self.wants_all.get() && sets.len() > 1 => return self.open_all(),
+            Event::Finished { error: None, .. } => self.is_reading.set(false),
             Event::Notice(error) => self.errors.borrow_mut().push(error.to_string()),
-            Event::Finished { error: Some(error), .. } => self.errors.borrow_mut().push(error.to_string()),
+            Event::Finished { error: Some(error), .. } => {
+                self.is_reading.set(false);
+                self.errors.borrow_mut().push(error.to_string());
+            }
             _ => {}
         }
-        let listeners = self.listeners.borrow().clone();
-        listeners.iter().for_each(|listener| listener(&event));
+        self.tell(&event);
         if let Event::Finished { profile, error } = event {
             let (session, waiting) = (self.clone(), self.waiting.take());
-            spawn_local(async move { session.publish(profile, error, waiting).await });
+            let place = self.reading();
+            spawn_local(async move { session.publish(place, profile, error, waiting).await });
         }
+    }
+
+    fn tell(&self, event: &Event) {
+        let listeners = self.listeners.borrow().clone();
+        listeners.iter().for_each(|listener| listener(event));
     }
 
     /// Completes the profile by the first image, which a small set shows after its last decode, and hands it
     /// to whoever waits.
-    async fn publish(&self, profile: Rc<LoadProfile>, error: Option<Error>, waiting: Vec<oneshot::Sender<Ended>>) {
-        let started_ms = self.started_ms.get();
+    async fn publish(
+        &self,
+        place: usize,
+        profile: Rc<LoadProfile>,
+        error: Option<Error>,
+        waiting: Vec<oneshot::Sender<Ended>>,
+    ) {
+        let opening = self.openings.get();
+        let is_first = self.first_image.borrow().of == Some(place);
         // Patterns that are too few to cover the scan make no such image.
         let may_cover = |active: Active| is_spread(&active.engine.frame_states(), active.set.scan.shape);
-        if error.is_none() && self.first_image.borrow().at_ms.is_none() && self.active().is_some_and(may_cover) {
+        let is_on_show = is_first && self.open.borrow().shown == place;
+        if is_on_show
+            && error.is_none()
+            && self.first_image.borrow().at_ms.is_none()
+            && self.active().is_some_and(may_cover)
+        {
             let (shown, is_shown) = oneshot::channel();
             self.first_image.borrow_mut().waiting = Some(shown);
             select(is_shown, TimeoutFuture::new(FIRST_IMAGE_PATIENCE_MS)).await;
         }
-        if started_ms != self.started_ms.get() {
+        if opening != self.openings.get() {
             return;
         }
         if profile.source_kind == SourceKind::Opfs {
             self.note_use().await;
         }
-        let first_image_ms = self.first_image.borrow().at_ms;
+        let first_image_ms = self.first_image.borrow().at_ms.filter(|_| is_first);
         let profile = Rc::new(LoadProfile { first_image_ms, ..(*profile).clone() });
         *self.profile.borrow_mut() = Some(profile.clone());
         let watchers = self.watchers.borrow().clone();
-        watchers.iter().for_each(|watcher| watcher(&profile));
+        let is_on_show = !self.is_series() || self.open.borrow().shown == place;
+        watchers.iter().for_each(|watcher| watcher(&profile, is_on_show));
         for waiting in waiting {
             let ended = error.clone().map_or_else(|| Ok(profile.clone()), Err);
             // Whoever asked may have left.

@@ -33,6 +33,7 @@ pub async fn all(urls: &[String]) -> Result<Vec<Picked>> {
 pub async fn set_of(session: &Rc<Session>, master: &str) -> Result<Vec<Picked>> {
     let master = head(master).await?;
     let Picked::Url { url, name, .. } = &master else { return Ok(vec![master]) };
+    session.next_hand();
     let mut wanted = session.loader().linked_files(&master).await?;
     if let Some(stem) = name.strip_suffix("_master.h5") {
         wanted.push(format!("{stem}.h5"));

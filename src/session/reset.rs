@@ -53,11 +53,16 @@ impl Session {
         before.supersede();
         let loader = Rc::new(Loader::new(Some(context), before.tuning()));
         *self.loader.borrow_mut() = loader.clone();
+        // New readers hold nothing yet.
+        self.next_hand();
         self.tell_reset(&Reset::Back);
         let session = self.clone();
         wasm_bindgen_futures::spawn_local(async move {
             let has_files = !session.picked.borrow().0.is_empty();
-            if has_files && session.path() == Path::Gpu {
+            // What a series needs is asked for by the page.
+            if session.is_series() {
+                loader.prepare().await;
+            } else if has_files && session.path() == Path::Gpu {
                 // What becomes of the load is told by its events.
                 drop(session.reopen(session.options()).await);
             } else {

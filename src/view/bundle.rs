@@ -1,4 +1,4 @@
-//! The sets of a bundle: a list of them, of which one is open, and what is wrong with their files.
+//! A bundle: its sets open by themselves, together; what is wrong with its files is told.
 
 use std::{
     cell::{Cell, RefCell},
@@ -12,21 +12,19 @@ use web_sys::{Element, HtmlElement, MouseEvent};
 use super::{Shell, dom::escaped, files, input::on};
 use crate::{
     app::Event,
-    load::{self, SourceKind},
+    load::SourceKind,
     session::{Bundle, BundleNews},
 };
 
 /// A bundle on the page.
-struct Series {
+struct Opened {
     bundle: Bundle,
     news: RefCell<BundleNews>,
     /// The launcher does not answer any more.
     is_left: Cell<bool>,
-    /// The master of the open set.
-    open: RefCell<String>,
 }
 
-/// Lists the sets of the bundle at `base` and opens the first whose files are whole.
+/// Opens all sets of the bundle at `base` whose files are whole, and tells what is wrong with the others.
 pub fn show(shell: &Rc<Shell>, base: String) {
     let shell = shell.clone();
     spawn_local(async move {
@@ -34,74 +32,61 @@ pub fn show(shell: &Rc<Shell>, base: String) {
             Ok(bundle) => bundle,
             Err(error) => return shell.send(Event::Failed(error)),
         };
-        let (news, open) = Default::default();
-        let series = Rc::new(Series { bundle, news, is_left: Cell::new(false), open });
-        listen(&shell, &series);
+        let opened = Rc::new(Opened { bundle, news: RefCell::default(), is_left: Cell::new(false) });
+        listen(&shell, &opened);
         let is_first = Cell::new(true);
-        let watched = series.bundle.watch(|news| {
-            *series.news.borrow_mut() = news;
-            series.draw(&shell);
+        let watched = opened.bundle.watch(|news| {
+            *opened.news.borrow_mut() = news;
+            opened.draw(&shell);
             if is_first.replace(false) {
-                series.open_first(&shell);
+                opened.open_whole(&shell);
             }
         });
         let error = watched.await.err();
-        series.is_left.set(true);
-        series.draw(&shell);
+        opened.is_left.set(true);
+        opened.draw(&shell);
         if let Some(error) = error {
             shell.send(Event::Notice(error));
         }
     });
 }
 
-/// A click opens a set; whatever is opened, by whomever, is marked.
-fn listen(shell: &Rc<Shell>, series: &Rc<Series>) {
+/// A click opens a set whose files are not whole: it may still be worth a look.
+fn listen(shell: &Rc<Shell>, opened: &Rc<Opened>) {
     let Ok(list) = shell.by_id::<HtmlElement>("bundle-sets") else { return };
-    let clicked = series.clone();
+    let clicked = opened.clone();
     // Fails where the browser refuses a listener: then nothing on the page works.
     let _ = on(shell, &list, "click", move |shell, event: MouseEvent| {
         let target = event.target().and_then(|target| target.dyn_into::<Element>().ok());
         let button = target.and_then(|target| target.closest("[data-set]").ok().flatten());
         let place = button.and_then(|button| button.get_attribute("data-set")?.parse::<usize>().ok());
-        if let Some(place) = place {
-            clicked.open(shell, place);
+        if let Some(set) = place.and_then(|place| clicked.bundle.sets.get(place)) {
+            files::open_urls(shell, clicked.bundle.urls(set), SourceKind::Url);
         }
     });
-    let (page, series) = (Rc::downgrade(shell), series.clone());
-    shell.session.listen(Rc::new(move |event| {
-        if let (load::Event::Started { set, .. }, Some(shell)) = (event, page.upgrade()) {
-            series.open.borrow_mut().clone_from(&set.name);
-            series.draw(&shell);
-        }
-    }));
 }
 
-impl Series {
-    fn open_first(&self, shell: &Rc<Shell>) {
+impl Opened {
+    /// Opens the sets whose files are whole, as far as is known: their lengths are checked by now.
+    fn open_whole(&self, shell: &Rc<Shell>) {
         let news = self.news.borrow();
-        let is_whole = |place: &usize| news.faults_of(&self.bundle.sets[*place]).next().is_none();
-        let mut places = 0..self.bundle.sets.len();
-        if let Some(place) = places.find(is_whole) {
-            self.open(shell, place);
+        let whole = self.bundle.sets.iter().filter(|set| news.faults_of(set).next().is_none());
+        let urls: Vec<String> = whole.flat_map(|set| self.bundle.urls(set)).collect();
+        if !urls.is_empty() {
+            files::open_series(shell, urls);
         }
     }
 
-    fn open(&self, shell: &Rc<Shell>, place: usize) {
-        if let Some(set) = self.bundle.sets.get(place) {
-            files::open_urls(shell, self.bundle.urls(set), SourceKind::Url);
-        }
-    }
-
+    /// Lists the sets whose files are not whole; the others stand in the list of what is open.
     fn draw(&self, shell: &Rc<Shell>) {
-        let (dom, news, open) = (shell.dom(), self.news.borrow(), self.open.borrow());
-        let buttons = self.bundle.sets.iter().enumerate().map(|(place, set)| {
+        let (dom, news) = (shell.dom(), self.news.borrow());
+        let buttons = self.bundle.sets.iter().enumerate().filter_map(|(place, set)| {
             let faults: String = news.faults_of(set).map(|fault| fault_words(&fault.path, &fault.words)).collect();
-            let is_open = set.files.first() == Some(&*open);
-            let current = if is_open { " aria-current=\"true\"" } else { "" };
-            format!(
-                "<li><button type=\"button\" class=\"btn\" data-set=\"{place}\"{current}>{}</button>{faults}</li>",
+            let button = format!(
+                "<li><button type=\"button\" class=\"btn\" data-set=\"{place}\">{}</button>{faults}</li>",
                 escaped(&set.name)
-            )
+            );
+            (!faults.is_empty()).then_some(button)
         });
         dom.html("bundle-sets", &buttons.collect::<String>());
         let others = news.faults.iter().filter(|fault| !fault.path.starts_with("data/"));

@@ -17,7 +17,7 @@ use crate::{
 pub fn listen(shell: &Rc<Shell>) {
     refresh(shell);
     let page = Rc::downgrade(shell);
-    shell.session.watch(Rc::new(move |_| {
+    shell.session.watch(Rc::new(move |_, _| {
         if let Some(shell) = page.upgrade() {
             refresh(&shell);
         }

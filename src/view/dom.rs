@@ -62,11 +62,36 @@ impl Dom {
 
     /// `html` must be escaped, see [`escaped`].
     pub fn html(&self, id: &str, html: &str) {
-        if self.is_new(id, html)
-            && let Some(element) = self.find(id)
-        {
+        self.rewrite(id, html);
+    }
+
+    /// The same; whether it is new.
+    pub fn rewrite(&self, id: &str, html: &str) -> bool {
+        let is_new = self.is_new(id, html);
+        if is_new && let Some(element) = self.find(id) {
             element.set_inner_html(html);
         }
+        is_new
+    }
+
+    /// The same for `element`, which is known as `place`.
+    pub fn html_of(&self, element: &Element, place: &str, html: &str) {
+        if self.is_new(place, html) {
+            element.set_inner_html(html);
+        }
+    }
+
+    /// The text of `element`, which is known as `place`.
+    pub fn text_of(&self, element: &Element, place: &str, text: &str) {
+        if self.is_new(place, text) {
+            element.set_text_content(Some(text));
+        }
+    }
+
+    /// Elements whose ids or places begin so are others now.
+    pub fn forget(&self, start: &str) {
+        self.written.borrow_mut().retain(|place, _| !place.starts_with(start));
+        self.found.borrow_mut().retain(|id, _| !id.starts_with(start));
     }
 
     pub fn show(&self, id: &str, shown: bool) {

@@ -136,6 +136,18 @@ pub fn open_urls(shell: &Rc<Shell>, urls: Vec<String>, kind: SourceKind) {
     });
 }
 
+/// Opens files at these addresses, all sets of them together.
+pub fn open_series(shell: &Rc<Shell>, urls: Vec<String>) {
+    let shell = shell.clone();
+    spawn_local(async move {
+        if let Err(error) = shell.session.open_series_urls(&urls, SourceKind::Url).await
+            && error.key != "cancelled"
+        {
+            shell.send(Event::Failed(error));
+        }
+    });
+}
+
 /// Opens what is typed as the address of a master, or of an only file.
 pub fn open_address(shell: &Rc<Shell>) {
     let Ok(input) = shell.by_id::<HtmlInputElement>("address") else { return };
@@ -152,6 +164,10 @@ pub fn use_cpu(shell: &Rc<Shell>) {
     computer.gpu = GpuSupport::Cpu;
     shell.send(Event::Computer(computer));
     let session = shell.session.clone();
+    if session.is_series() {
+        session.set_path(Path::Cpu);
+        return shell.send(Event::ReadAnew);
+    }
     spawn_local(async move {
         // Without a set the path is only noted.
         let _ = session.take_path(Path::Cpu).await;

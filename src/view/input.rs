@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// How near a handle a press must be, CSS px: by mouse or pen, and by finger.
-const REACH: f64 = 12.0;
+pub(super) const REACH: f64 = 12.0;
 const REACH_TOUCH: f64 = 24.0;
 
 /// Starts to listen.
@@ -77,6 +77,7 @@ pub fn listen(shell: &Rc<Shell>) -> Result<(), JsValue> {
         field(shell, id, entry)?;
     }
     choices(shell)?;
+    super::series::listen(shell)?;
     super::deflection::listen(shell)?;
     super::analysis::listen(shell)?;
     let of: HtmlSelectElement = shell.by_id("pattern-of")?;
@@ -294,10 +295,15 @@ fn view(shell: &Rc<Shell>, panel: Panel) -> Result<(), JsValue> {
     on(shell, &view, "dblclick", move |shell, _: MouseEvent| shell.send(Event::Do(Command::FitPanel(panel))))?;
     on(shell, &view, "wheel", move |shell, event: WheelEvent| {
         event.prevent_default();
-        // Lines of text are some 16 px.
-        let unit = if event.delta_mode() == WheelEvent::DOM_DELTA_LINE { 16.0 } else { 1.0 };
-        shell.send(Event::Wheel { panel, at: at(&event), delta: event.delta_y() * unit });
+        shell.send(Event::Wheel { panel, at: at(&event), delta: wheel_px(&event) });
     })
+}
+
+/// How far a wheel was turned, CSS px.
+pub(super) fn wheel_px(event: &WheelEvent) -> f64 {
+    // Lines of text are some 16 px.
+    let unit = if event.delta_mode() == WheelEvent::DOM_DELTA_LINE { 16.0 } else { 1.0 };
+    event.delta_y() * unit
 }
 
 /// Fingers on a view: two of them pan and zoom.
@@ -428,7 +434,7 @@ fn choices(shell: &Rc<Shell>) -> Result<(), JsValue> {
 }
 
 /// A field: taken with Enter or when it is left; Escape puts back what was there. The wheel steps numbers.
-fn field(shell: &Rc<Shell>, id: &str, entry: Entry) -> Result<(), JsValue> {
+pub(super) fn field(shell: &Rc<Shell>, id: &str, entry: Entry) -> Result<(), JsValue> {
     let input: HtmlInputElement = shell.by_id(id)?;
     let typed = input.clone();
     on(shell, &input, "input", move |_, _: web_sys::Event| super::set(&typed, "data-typing", ""))?;

@@ -10,7 +10,6 @@ use crate::{
         Computer, Event,
         event::{GpuSupport, Memory, Progress, Report, StageTime},
     },
-    engine::PixelSet,
     load::{self, LoadProfile, Path},
     session::{Reset, Session},
 };
@@ -24,8 +23,13 @@ pub fn computer(session: &Session) -> Computer {
     };
     let gpu = if context.adapter.is_software { GpuSupport::Software } else { GpuSupport::Ready };
     let largest_buffer = context.limits.max_buffer_size.min(context.limits.max_storage_buffer_binding_size);
-    Computer { adapter: context.adapter.info.clone(), gpu, largest_buffer, ..Computer::default() }
+    // WebGPU does not tell how much memory there is; what it lets one buffer take is a measure of it.
+    let memory = BUFFERS_OF_SETS * context.limits.max_buffer_size;
+    Computer { adapter: context.adapter.info.clone(), gpu, largest_buffer, memory, ..Computer::default() }
 }
+
+/// Sets may take as much memory as so many of the largest buffers that the adapter allows.
+const BUFFERS_OF_SETS: u64 = 2;
 
 /// Tells the page of every step of every load.
 pub fn listen(shell: &Rc<Shell>) {
@@ -60,45 +64,48 @@ struct Load {
 const RATE_MS: f64 = 2000.0;
 
 fn tell(shell: &Rc<Shell>, load: &Rc<RefCell<Load>>, event: &load::Event) {
+    let of = Of { place: shell.session.reading(), is_of_series: shell.session.is_of_series() };
     match event {
         load::Event::Walking { files } => {
             *load.borrow_mut() = Load::default();
-            shell.send(Event::Opening { files: *files });
+            of.send(shell, Event::Opening { files: *files });
         }
         load::Event::Choice(sets) => shell.send(Event::Choice(sets.iter().cloned().map(Rc::new).collect())),
-        load::Event::Started { set, engine } => {
-            shell.set_engine(engine.clone());
-            shell.send(Event::Metadata(set.clone()));
-            tell_memory(shell);
+        load::Event::Series(sets) => shell.send(Event::Series(sets.clone())),
+        load::Event::Started { set, .. } => {
+            *load.borrow_mut() = Load::default();
+            of.send(shell, Event::Metadata(set.clone()));
+            of.tell_memory(shell);
         }
         load::Event::Progress(progress) => {
             let bytes_per_s = load.borrow_mut().rate(progress.elapsed_ms, progress.bytes_read);
-            shell.send(Event::Progress(Progress {
+            let progress = Event::Progress(Progress {
                 bytes_read: progress.bytes_read as u64,
                 bytes_total: progress.bytes_total as u64,
                 bytes_per_s,
                 frames_decoded: progress.frames_decoded,
                 files_done: progress.files_done,
                 files_total: progress.files_total,
-            }));
+            });
+            of.send(shell, progress);
         }
         load::Event::Grown if std::mem::replace(&mut load.borrow_mut().has_grown, true) => {
-            tell_memory(shell);
-            shell.send(Event::BatchReady);
+            of.tell_memory(shell);
+            of.send(shell, Event::BatchReady);
         }
         load::Event::Grown => {
             // The patterns are summed while the census is taken.
-            shell.send(Event::BatchReady);
-            take_census(shell, Some(Event::FirstBatch));
+            of.send(shell, Event::BatchReady);
+            of.take_census(shell, Event::FirstBatch);
         }
-        load::Event::Notice(error) => shell.send(Event::Notice(error.clone())),
+        load::Event::Notice(error) => of.send(shell, Event::Notice(error.clone())),
         load::Event::Finished { profile, error } => {
-            tell_memory(shell);
-            shell.send(Event::Report(report(profile)));
+            of.tell_memory(shell);
+            of.send(shell, Event::Report(report(profile)));
             match error {
-                None => take_census(shell, Some(Event::Done)),
-                Some(error) if error.key == "cancelled" => shell.send(Event::Cancelled),
-                Some(error) => shell.send(Event::Failed(error.clone())),
+                None => of.take_census(shell, Event::Done),
+                Some(error) if error.key == "cancelled" => of.send(shell, Event::Cancelled),
+                Some(error) => of.send(shell, Event::Failed(error.clone())),
             }
         }
     }
@@ -116,30 +123,49 @@ impl Load {
     }
 }
 
-/// Pixels and patterns that hold sentinels only are found first, then `then` is told.
-fn take_census(shell: &Rc<Shell>, then: Option<Event>) {
-    let shell = shell.clone();
-    spawn_local(async move {
-        match shell.session.take_census().await {
-            Ok(true) => {
-                if let Some(active) = shell.session.active() {
-                    let all = PixelSet::of(active.set.detector, |_, _| true);
-                    shell.send(Event::BadPixelsFound(all.without(&active.good)));
-                }
-            }
-            Ok(false) => {}
-            Err(error) => shell.send(Event::Notice(error)),
-        }
-        if let Some(event) = then {
-            shell.send(event);
-        }
-    });
+/// The set that is being read.
+#[derive(Clone, Copy)]
+struct Of {
+    place: usize,
+    is_of_series: bool,
 }
 
-fn tell_memory(shell: &Rc<Shell>) {
-    if let Some(active) = shell.session.active() {
-        let on_cpu = shell.session.path() == Path::Cpu;
-        shell.send(Event::Memory(Memory { on_cpu, bytes: active.engine.len_bytes(), budget: 0 }));
+impl Of {
+    fn send(self, shell: &Rc<Shell>, event: Event) {
+        match self.is_of_series {
+            true => shell.send(Event::Member { place: self.place, event: Box::new(event) }),
+            false => shell.send(event),
+        }
+    }
+
+    /// Pixels and patterns that hold sentinels only are found first, then `then` is told.
+    fn take_census(self, shell: &Rc<Shell>, then: Event) {
+        let shell = shell.clone();
+        let engine = shell.session.engine(self.place);
+        spawn_local(async move {
+            let census = shell.session.take_census(self.place).await;
+            let is_same = match (&engine, shell.session.engine(self.place)) {
+                (Some(before), Some(now)) => Rc::ptr_eq(before, &now),
+                _ => false,
+            };
+            // What was put out, or is read anew, has nothing more to tell.
+            if !is_same {
+                return;
+            }
+            match census {
+                Ok(Some(bad)) => self.send(&shell, Event::BadPixelsFound(bad)),
+                Ok(None) => {}
+                Err(error) => self.send(&shell, Event::Notice(error)),
+            }
+            self.send(&shell, then);
+        });
+    }
+
+    fn tell_memory(self, shell: &Rc<Shell>) {
+        if let Some(engine) = shell.session.engine(self.place) {
+            let on_cpu = shell.session.path() == Path::Cpu;
+            self.send(shell, Event::Memory(Memory { on_cpu, bytes: engine.len_bytes(), budget: 0 }));
+        }
     }
 }
 

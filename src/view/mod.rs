@@ -17,6 +17,7 @@ mod overlay;
 mod panel;
 mod recent;
 mod save;
+mod series;
 mod sheets;
 mod shelf;
 mod shell;
@@ -48,6 +49,7 @@ pub struct Page {
     shelf: Shelf,
     labels: Labels,
     spectrum: analysis::Spectrum,
+    grid: series::Grid,
 }
 
 /// Words for those who do not see the page; rewritten only when the page has been at rest.
@@ -72,15 +74,29 @@ impl Page {
         let feet = [Foot::new(&dom, Panel::Image)?, Foot::new(&dom, Panel::Pattern)?];
         let shelf = Shelf::new(&dom)?;
         sheets::fill_keys(&dom);
-        Ok(Self { dom, canvases, feet, shelf, labels: Labels::default(), spectrum: Default::default() })
+        Ok(Self {
+            dom,
+            canvases,
+            feet,
+            shelf,
+            labels: Labels::default(),
+            spectrum: Default::default(),
+            grid: Default::default(),
+        })
     }
 
     pub fn dom(&self) -> Rc<Dom> {
         self.dom.clone()
     }
 
+    /// Looks how large everything is that holds pictures.
+    pub fn measure(&mut self) -> [f64; 2] {
+        self.grid.measure(&self.dom);
+        self.sides()
+    }
+
     /// Side of each view, CSS px; 0 while none is shown.
-    pub fn sides(&self) -> [f64; 2] {
+    fn sides(&self) -> [f64; 2] {
         [0, 1].map(|place: usize| f64::from(self.canvases[place].view.client_width()))
     }
 
@@ -107,7 +123,8 @@ impl Page {
 
     fn draw_panels(&mut self, app: &App, now_ms: f64) {
         self.draw_titles(app);
-        let mut changed = self.shelf.draw(&self.dom, app);
+        let mut changed = self.grid.draw(&self.dom, app);
+        changed |= self.shelf.draw(&self.dom, app);
         for (place, panel) in Panel::ALL.into_iter().enumerate() {
             changed |= self.canvases[place].draw(app, panel);
             self.feet[place].draw(&self.dom, app, panel);
@@ -132,7 +149,8 @@ impl Page {
         if let Some(set) = &app.set {
             dom.text("set-name", &set.acquisition.name);
         }
-        dom.text("set-what", &app.set_line());
+        let of_series = if app.series.is_some() { format!("{}; ", app.series_title()) } else { String::new() };
+        dom.text("set-what", &format!("{of_series}{}", app.set_line()));
         dom.text("name-image", app.state.product.name_from(app.state.com.source));
         dom.text("what-image", &app.product_line());
         dom.text("what-pattern", &app.pattern_line());

@@ -30,7 +30,16 @@ pub fn svg(app: &App, panel: Panel) -> String {
 /// A square round the position, and four arms.
 fn cursor(app: &App, camera: &Camera) -> String {
     let Some(set) = &app.set else { return String::new() };
-    let [row, col] = set.cursor(&app.state);
+    cross(set.cursor(&app.state), camera)
+}
+
+/// The cursor of a set of a series that is not looked at.
+pub fn tile_svg(app: &App, place: usize, camera: &Camera) -> String {
+    let cursor = app.tile_cursor(place).filter(|_| app.state.overlays.0);
+    cursor.map_or(String::new(), |cursor| cross(cursor, camera))
+}
+
+fn cross([row, col]: [u32; 2], camera: &Camera) -> String {
     let [x, y] = camera.to_screen([f64::from(col) + 0.5, f64::from(row) + 0.5]);
     let half = (camera.scale / 2.0).max(4.0);
     let (near, far) = (half + 3.5, half + 22.0);

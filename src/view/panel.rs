@@ -40,11 +40,15 @@ struct Tiles {
 impl Canvas {
     pub fn new(dom: &Dom, panel: Panel) -> Result<Self, JsValue> {
         let view = dom.by_id(&format!("view-{}", panel.id()))?;
-        let canvas: HtmlCanvasElement = dom.by_id(&format!("canvas-{}", panel.id()))?;
+        Self::on(&dom.document, view, dom.by_id(&format!("canvas-{}", panel.id()))?)
+    }
+
+    /// The picture of `view`, on `canvas`.
+    pub fn on(document: &Document, view: HtmlElement, canvas: HtmlCanvasElement) -> Result<Self, JsValue> {
         let context = context_of(&canvas)?;
         // What the browser makes for the first canvas that is drawn on takes 25 ms: not while a set is read.
         context.fill_rect(0.0, 0.0, 1.0, 1.0);
-        let source = new_canvas(&dom.document)?;
+        let source = new_canvas(document)?;
         let (painted, drawn, unread, gaps, tiles) = Default::default();
         Ok(Self { view, canvas, context, source, painted, drawn, unread, gaps, tiles })
     }
@@ -52,9 +56,12 @@ impl Canvas {
     /// Draws if anything has changed; returns whether it did.
     pub fn draw(&mut self, app: &App, panel: Panel) -> bool {
         let Some(camera) = app.camera(panel) else { return false };
+        self.draw_picture(app.shown(panel), camera, app.smoothing(panel))
+    }
+
+    /// The same for any picture.
+    pub fn draw_picture(&mut self, shown: Option<&Shown>, camera: Camera, smoothing: Smoothing) -> bool {
         let ratio = web_sys::window().map_or(1.0, |window| window.device_pixel_ratio());
-        let shown = app.shown(panel);
-        let smoothing = app.smoothing(panel);
         let now = Some((shown.map(|shown| shown.serial), camera, ratio, smoothing));
         if self.drawn == now {
             return false;

@@ -16,10 +16,9 @@ use crate::{
     Error, Kind, Result,
     app::{
         App, Ask, Command, Effect, Event, Panel, ViewState,
-        event::{Answer, Lane},
+        event::{Answer, Entry, Lane},
         exports::Format,
         notices::HELP,
-        open_set::Reading,
     },
     display::Cell as Pixel,
     engine::Engine,
@@ -44,8 +43,6 @@ pub struct Shell {
     /// Pictures since the start.
     drawn: Cell<u32>,
     on_frame: RefCell<Option<OnFrame>>,
-    /// The engine of the open set, and the set's number.
-    engine: RefCell<Option<Rc<Engine>>>,
     address: RefCell<Address>,
     /// Hears of every new image, with the part of the scan positions that it covers.
     presented: RefCell<Option<OnPresented>>,
@@ -111,7 +108,6 @@ pub fn start(session: Rc<Session>) -> Result<Rc<Shell>, JsValue> {
         is_paused: Cell::new(false),
         drawn: Cell::new(0),
         on_frame: RefCell::new(None),
-        engine: RefCell::new(None),
         address: RefCell::default(),
         presented: RefCell::new(None),
         covered: Cell::new(None),
@@ -202,18 +198,14 @@ impl Shell {
         files::open_urls(self, urls, kind);
     }
 
-    /// Lists the sets of the bundle at `base` and opens the first.
+    /// Opens all sets of the bundle at `base`.
     pub fn open_bundle(self: &Rc<Self>, base: String) {
         bundle::show(self, base);
     }
 
-    pub fn set_engine(&self, engine: Rc<Engine>) {
-        *self.engine.borrow_mut() = Some(engine);
-    }
-
     /// The engine of the open set.
     pub fn engine(&self) -> Option<Rc<Engine>> {
-        self.engine.borrow().clone()
+        self.session.active().map(|active| active.engine)
     }
 
     pub fn dom(&self) -> Rc<Dom> {
@@ -271,8 +263,8 @@ impl Shell {
     /// Asks for a frame when one was drawn some time ago: pictures that nobody has asked for come rarely while a set is
     /// read, since the same thread reads it.
     fn ask_for_some_frame(self: &Rc<Self>) {
-        let is_reading = self.app.borrow().set.as_ref().is_some_and(|set| set.reading == Reading::Going);
-        if !is_reading || self.app.borrow().playing {
+        let is_reading = self.app.borrow().is_reading_any();
+        if !is_reading || self.app.borrow().is_playing() {
             return self.ask_for_frame();
         }
         if self.frame_is_due.get() || self.some_frame_is_due.replace(true) {
@@ -296,12 +288,12 @@ impl Shell {
         let weak = Rc::downgrade(self);
         let on_size = OnSize::new(move || {
             if let Some(shell) = weak.upgrade() {
-                shell.sides.set(shell.page.borrow().sides());
+                shell.sides.set(shell.page.borrow_mut().measure());
                 shell.ask_for_frame();
             }
         });
         let observer = ResizeObserver::new(on_size.as_ref().unchecked_ref())?;
-        for view in ["view-image", "view-pattern"] {
+        for view in ["view-image", "view-pattern", "views"] {
             observer.observe(&self.by_id::<Element>(view)?);
         }
         *self.sizes.borrow_mut() = Some((observer, on_size));
@@ -355,7 +347,7 @@ impl Shell {
         let label_is_due = page.draw(&app, now_ms);
         let address_is_due = self.write_address(&app, now_ms);
         self.tell_presented(&app);
-        if app.playing {
+        if app.is_playing() {
             self.queue.borrow_mut().push_back(Event::Tick);
         }
         more || label_is_due || address_is_due
@@ -429,6 +421,15 @@ impl Shell {
                 let session = self.session.clone();
                 spawn_local(async move { drop(session.reopen(options).await) });
             }
+            Effect::OpenAll => self.session.open_all(),
+            Effect::Show(place) => self.session.show(place),
+            Effect::PutOut(place) | Effect::CloseSet(place) => self.session.put_out(place),
+            Effect::CloseAll => self.session.close(),
+            Effect::Read(place) => {
+                let session = self.session.clone();
+                // What becomes of it is told by its events.
+                spawn_local(async move { session.read(place).await });
+            }
             Effect::Choose(place) => {
                 let session = self.session.clone();
                 spawn_local(async move { session.loader().choose(place as usize).await });
@@ -437,7 +438,9 @@ impl Shell {
     }
 
     fn ask(self: &Rc<Self>, set_id: u32, lane: Lane, ask: Ask) {
-        let Some(engine) = self.engine.borrow().clone() else { return };
+        let place = self.app.borrow().place_of(set_id);
+        let engine = place.and_then(|place| self.session.engine(place));
+        let Some(engine) = engine else { return };
         let shell = self.clone();
         spawn_local(async move {
             let started = shell.now_ms();
@@ -626,6 +629,18 @@ impl crate::probe::View for Automation {
 
     fn drawn(&self) -> u32 {
         self.0.drawn()
+    }
+
+    fn series(&self) -> serde_json::Value {
+        self.0.with_app(App::series_facts)
+    }
+
+    fn obey(&self, command: Command) {
+        self.0.send(Event::Do(command));
+    }
+
+    fn enter_budget(&self, text: String) {
+        self.0.send(Event::Enter(Entry::Budget, text));
     }
 
     /// What is not named stays as it is.

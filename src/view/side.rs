@@ -387,7 +387,9 @@ fn choice(app: &App) -> String {
     };
     let sets: String = app.choice.iter().enumerate().map(set).collect();
     format!(
-        "<h2>{} sets</h2><p>These files are several acquisitions. Which one is to be opened?</p><div class=\"sets\">{sets}</div>",
+        "<h2>{} sets</h2><p>These files are several acquisitions: open all of them as a series, or one.</p>\
+         <div class=\"row\"><button type=\"button\" class=\"btn first\" data-do=\"open-all\">Open all as a series</button></div>\
+         <div class=\"sets\">{sets}</div>",
         count(app.choice.len() as u64)
     )
 }

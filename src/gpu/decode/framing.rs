@@ -20,7 +20,7 @@ pub struct Framing {
     pub chunks: Buffer,
     pub lz4_blocks: Buffer,
     pub faults: Buffer,
-    /// Words of the records, failed frames.
+    /// Words of the records, failed frames, parts that were taken (shaders/shared/block.wgsl).
     pub totals: Buffer,
     answer: Readback,
 }
@@ -35,7 +35,7 @@ impl Framing {
             chunks: storage(context, "decode.chunks", 4 * frames)?,
             lz4_blocks: storage(context, "decode.lz4_blocks", 2 * frames * u64::from(batch.lz4_blocks))?,
             faults: storage(context, "decode.faults", frames)?,
-            totals: storage(context, "decode.totals", 2)?,
+            totals: storage(context, "decode.totals", TOTALS)?,
             answer: Readback::new(context, "decode.answer", 8)?,
         })
     }
@@ -76,6 +76,11 @@ impl Framing {
         pair(self.answer.words(context, 2).await?)
     }
 }
+
+/// Words of the totals of a decode.
+pub const TOTALS: u64 = 3;
+/// Byte of the one that counts the parts that were taken.
+pub const TAKEN: u64 = 8;
 
 fn pair(words: Vec<u32>) -> Result<[u32; 2]> {
     words.try_into().map_err(|_| Error::new(Kind::Internal, "gpu_readback", "The graphics card gave no answer"))

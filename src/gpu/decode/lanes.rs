@@ -40,24 +40,12 @@ impl Lanes {
         Ok((lanes, groups))
     }
 
-    /// Workgroups for a batch: each takes several parts in turn, all of them equally many.
+    /// Workgroups for a batch, which take its parts in turn.
     fn groups(&self, context: &Context, batch: &Batch) -> u32 {
         let parts = batch.frames.div_ceil(self.workgroup) * batch.lz4_blocks;
-        parts.div_ceil(parts.div_ceil(most_groups(context, self.workgroup)).max(1))
+        let most = scratch_bytes(context) / (u64::from(self.workgroup) * LANE_BYTES);
+        parts.min(most.max(1) as u32)
     }
-}
-
-/// The most frames up to `most` whose blocks fill all lanes in every turn: a turn takes about as long however few of
-/// them work. `most` where that is less than one turn.
-pub fn frames_of_whole_turns(context: &Context, batch: &Batch, workgroup: u32, most: u32) -> u32 {
-    let groups = most_groups(context, workgroup);
-    let parts = |frames: u32| frames.div_ceil(workgroup) * batch.lz4_blocks;
-    let turns = parts(most) / groups;
-    if turns == 0 { most } else { (turns * groups / batch.lz4_blocks * workgroup).clamp(1, most) }
-}
-
-fn most_groups(context: &Context, workgroup: u32) -> u32 {
-    (scratch_bytes(context) / (u64::from(workgroup) * LANE_BYTES)).max(1) as u32
 }
 
 /// Bytes of all lanes: 1 GiB, an eighth of what there is, and no more than a binding holds. A software adapter gains

@@ -16,7 +16,7 @@ use super::{
     },
     Decoded, PassTimes, Times,
     batch::Batch,
-    framing::{Framing, chunks_of, faults},
+    framing::{Framing, TAKEN, chunks_of, faults},
     lanes::Lanes,
     pass_of,
     segment::{Room, Segments},
@@ -137,6 +137,7 @@ impl Records {
             let idle = self.idle.borrow_mut().pop();
             let answer = idle.map_or_else(|| Answer::new(context), Ok)?;
             framing.write(context, &batch, &chunks_of(slots));
+            encoder.clear_buffer(&room.segment.totals, TAKEN, Some(4));
             answer.readback.record(encoder, &room.segment.totals, 0, 0, 8);
             self.record(context, encoder, answer.stopwatch.as_ref(), compressed, &batch, &framing, &lanes, &room);
             answer.record(encoder, &room.segment.totals);

@@ -11,14 +11,15 @@ use wgpu::BufferUsages as Usage;
 use super::{
     super::{Buffer, Context, planes::Store},
     batch::most_record_words,
-    framing::storage,
+    framing::{TOTALS, storage},
 };
 use crate::{engine::Slot, error::Result, shape::FrameLayout};
 
 #[derive(Debug)]
 pub struct Segment {
     pub store: Store,
-    /// Words of the records so far, also of those for which there was no room; failed frames so far.
+    /// Words of the records so far, also of those for which there was no room; failed frames so far; parts that the last
+    /// decode took.
     pub totals: Buffer,
     slots: u32,
     taken_slots: Cell<u32>,
@@ -39,7 +40,7 @@ impl Segment {
             table: Rc::new(context.buffer("decode.table", 4 * frames * u64::from(blocks), usage)?),
             slots: Rc::new(context.buffer("decode.slots", 8 * frames, usage)?),
         };
-        let totals = storage(context, "decode.totals", 2)?;
+        let totals = storage(context, "decode.totals", TOTALS)?;
         let (taken_slots, known_bytes, promised_bytes) = Default::default();
         Ok(Self { store, totals, slots, taken_slots, known_bytes, promised_bytes })
     }

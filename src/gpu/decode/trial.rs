@@ -2,17 +2,14 @@
 
 use std::{collections::BTreeMap, rc::Rc};
 
-use futures_util::{StreamExt, stream};
 use serde::{Deserialize, Serialize};
 use wgpu::BufferUsages as Usage;
 
 use super::{
     super::{Buffer, Context, Engine},
     Kit, Method, PADDING_BYTES, PassTimes, PixelDecoder, Variant,
-    batch::{Batch, max_batch_frames},
-    dense, framing,
-    lanes::frames_of_whole_turns,
-    pixels, records, segment,
+    batch::max_batch_frames,
+    dense, framing, pixels, records, segment,
 };
 use crate::{
     cpu::block_pixels::PixelOutput,
@@ -128,13 +125,7 @@ impl Trial {
         }
         let kit = Kit::default();
         let most = match output {
-            Output::Pixels(output) => {
-                let most = pixels::max_pixel_frames(context, &layout, output);
-                match method.variant {
-                    Variant::Lane => frames_of_whole_turns(context, &Batch::of(&layout, 1), method.workgroup, most),
-                    _ => most,
-                }
-            }
+            Output::Pixels(output) => pixels::max_pixel_frames(context, &layout, output),
             Output::Planes if method.variant == Variant::Lane => frames_of_a_binding(context, &layout, set),
             Output::Planes => max_batch_frames(context, &layout, method),
         };
@@ -162,19 +153,13 @@ impl Trial {
     ///
     /// # Errors
     /// As [`super::Decoder::decode`].
-    pub async fn run<'a>(
-        &'a self,
-        context: &'a Context,
-        set: &'a [Compressed],
-    ) -> Result<Option<BTreeMap<&'static str, f64>>> {
-        let parts = |part: &'a Compressed| part.slots.chunks(self.batch_frames).map(|slots| (&part.buffer, slots));
-        let batches = stream::iter(set.iter().flat_map(parts));
-        // The next one waits on the GPU: one that comes to rest in between is slow when it begins again.
-        let mut timed = batches.map(|(buffer, slots)| self.time(context, buffer, slots)).buffered(AT_ONCE);
+    pub async fn run(&self, context: &Context, set: &[Compressed]) -> Result<Option<BTreeMap<&'static str, f64>>> {
         let mut total = BTreeMap::new();
-        while let Some(passes) = timed.next().await {
-            let Some(passes) = passes? else { return Ok(None) };
-            passes.into_iter().for_each(|(name, ms)| *total.entry(name).or_default() += ms);
+        for part in set {
+            for slots in part.slots.chunks(self.batch_frames) {
+                let Some(passes) = self.time(context, &part.buffer, slots).await? else { return Ok(None) };
+                passes.into_iter().for_each(|(name, ms)| *total.entry(name).or_default() += ms);
+            }
         }
         Ok(Some(total))
     }
@@ -267,9 +252,6 @@ impl Trial {
         }
     }
 }
-
-/// Decodes under way while a variant is timed.
-const AT_ONCE: usize = 2;
 
 /// The most frames of `set` whose records probably fit one binding.
 fn frames_of_a_binding(context: &Context, layout: &FrameLayout, set: &[Compressed]) -> u32 {

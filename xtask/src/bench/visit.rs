@@ -125,6 +125,14 @@ impl<'a> Visit<'a> {
         Ok(())
     }
 
+    /// Chooses files as a user does.
+    ///
+    /// # Errors
+    /// When Chrome does not answer.
+    pub async fn choose(&mut self, files: &[PathBuf]) -> Result<()> {
+        self.within("the choice of files", async |browser| browser.choose_files(FILE_INPUT, files).await).await
+    }
+
     /// Chooses the files as a user does; the profile of the load, once all hashes are right.
     ///
     /// # Errors
@@ -140,7 +148,7 @@ impl<'a> Visit<'a> {
     /// # Errors
     /// Where the page does not answer.
     pub async fn open(&mut self, files: &[PathBuf]) -> Result<Value> {
-        self.within("the choice of files", async |browser| browser.choose_files(FILE_INPUT, files).await).await?;
+        self.choose(files).await?;
         self.ask("loaded()").await
     }
 

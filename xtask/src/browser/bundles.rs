@@ -15,10 +15,10 @@ use serde_json::{Value, json};
 use super::{Bench, START, cdp::Browser, software_flags};
 use crate::{
     paths,
-    test::data::{BENCH, TILTS, hdf5_files},
+    test::data::{self, BENCH, TILTS, hdf5_files},
 };
 
-/// The list of sets, once every file is checked.
+/// The sets with faults, once every file is checked.
 const LIST: &str = "(async () => {
     const words = () => document.getElementById('bundle-words').innerText;
     for (let i = 0; i < 400 && !/^All|not as/.test(words()); i++) await new Promise((done) => setTimeout(done, 50));
@@ -26,7 +26,6 @@ const LIST: &str = "(async () => {
     return {
         words: words(),
         sets: buttons.map((button) => button.innerText),
-        open: buttons.findIndex((button) => button.hasAttribute('aria-current')),
         faults: [...document.querySelectorAll('#bundle .wrong')].map((fault) => fault.innerText),
     };
 })()";
@@ -34,7 +33,7 @@ const LIST: &str = "(async () => {
 impl Bench<'_> {
     pub async fn bundles(&mut self, chrome: &Path) -> Result<()> {
         let bundle = paths::target().join("bundle");
-        let digests = digests()?;
+        let digests = digests(&TILTS)?;
         self.made(&bundle)?;
         self.opened(&bundle, chrome, &digests).await?;
         self.damaged(&bundle).await?;
@@ -85,7 +84,7 @@ impl Bench<'_> {
         let launcher = start.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?;
         let launched = Browser::attach(launcher, &profile).await?;
         let own = std::mem::replace(&mut self.browser, launched);
-        let outcome = self.series(digests).await;
+        let outcome = self.four_panels(digests).await;
         let launched = std::mem::replace(&mut self.browser, own);
         let complaints = json!(launched.complaints());
         let left = launched.close_page().await;
@@ -97,27 +96,25 @@ impl Bench<'_> {
         Ok(())
     }
 
-    async fn series(&mut self, digests: &[String]) -> Result<()> {
+    /// All four sets open by themselves, each in its panel.
+    async fn four_panels(&mut self, digests: &[String]) -> Result<()> {
         self.evaluate("the bundle's page", START).await?;
         let profile = self.ask("opened(100)").await?;
-        self.compare("bundle: the first set opens by itself, by its address", &profile["sourceKind"], &json!("url"));
-        let found = self.ask("hashes()").await?;
-        self.compare("bundle: the digest of the first set", &found["digest"], &json!(digests[0]));
-        let list = self.evaluate("the list of sets", LIST).await?;
-        let names: Vec<String> = (0..4).map(|tilt| format!("tilts_tilt_{tilt:02}")).collect();
-        let facts = json!([list["sets"], list["open"], list["faults"]]);
-        self.compare("bundle: all sets are listed, the first is open", &facts, &json!([names, 0, []]));
+        self.compare("bundle: its sets open by themselves, by their addresses", &profile["sourceKind"], &json!("url"));
+        let facts = self.evaluate("the series", "__planescope.seriesSettled()").await?;
+        let of =
+            |name: &str| Value::from_iter(facts["sets"].as_array().into_iter().flatten().map(|set| set[name].clone()));
+        let names: Vec<String> = (0..4).map(|tilt| format!("tilts_tilt_{tilt:02}_master.h5")).collect();
+        self.compare("bundle: all sets are open, in order", &of("name"), &json!(names));
+        self.compare("bundle: four panels", &facts["panels"], &json!([0, 1, 2, 3]));
+        for (place, digest) in digests.iter().enumerate() {
+            let found = self.evaluate("hashes", &format!("__planescope.hashAll({place})")).await?;
+            self.compare(&format!("bundle: the digest of panel {}", place + 1), &found["digest"], &json!(digest));
+        }
+        let list = self.evaluate("the check of the files", LIST).await?;
         let is_whole = list["words"].as_str().is_some_and(|words| words.starts_with("All"));
         self.compare(&format!("bundle: every file is checked ({})", list["words"]), &json!(is_whole), &json!(true));
-        for (place, digest) in digests.iter().enumerate().skip(1) {
-            let click = format!("window.__loadprof = null; document.querySelector('[data-set=\"{place}\"]').click()");
-            self.evaluate("a click on a set", &click).await?;
-            self.ask("opened(100)").await?;
-            let found = self.ask("hashes()").await?;
-            self.compare(&format!("bundle: the digest of set {}", place + 1), &found["digest"], &json!(digest));
-            let list = self.evaluate("the list of sets", LIST).await?;
-            self.compare(&format!("bundle: set {} is marked as open", place + 1), &list["open"], &json!(place));
-        }
+        self.compare("bundle: nothing is wrong with them", &list["faults"], &json!([]));
         Ok(())
     }
 
@@ -154,10 +151,18 @@ impl Bench<'_> {
 
     async fn series_of_damaged(&mut self, served: &Served, names: [&str; 2]) -> Result<()> {
         self.evaluate("the bundle's page", START).await?;
-        let profile = self.ask("opened(100)").await?;
-        let list = self.evaluate("the list of sets", LIST).await?;
-        let facts = json!([list["open"], profile["framesMissing"], profile["framesFailed"]]);
-        self.compare("a damaged bundle: the first set with whole files opens", &facts, &json!([1, 0, 0]));
+        self.ask("opened(100)").await?;
+        let series = self.evaluate("the series", "__planescope.seriesSettled()").await?;
+        let list = self.evaluate("the check of the files", LIST).await?;
+        let names_of = Value::from_iter(series["sets"].as_array().into_iter().flatten().map(|set| set["name"].clone()));
+        let is_open = |tilt: u32| names_of.to_string().contains(&format!("tilts_tilt_{tilt:02}_master.h5"));
+        let open = json!([is_open(0), is_open(1), is_open(3)]);
+        self.compare("a damaged bundle: sets whose files are whole open", &open, &json!([false, true, true]));
+        self.compare(
+            "a damaged bundle: the others are listed",
+            &list["sets"],
+            &json!(["tilts_tilt_00", "tilts_tilt_02"]),
+        );
         let faults = list["faults"].to_string();
         let words = served.words(names.len())?;
         for (name, what) in names.into_iter().zip(["has changed", "it was copied in part"]) {
@@ -233,9 +238,9 @@ impl Drop for Served {
 }
 
 /// What the hashes of all frames of each tilt come to.
-fn digests() -> Result<Vec<String>> {
-    let folder = TILTS.table().parent().map(PathBuf::from).context("a table in a folder")?;
-    (0..4).map(|tilt| digest(&folder.join(format!("tilts_tilt_{tilt:02}.expected.json")))).collect()
+pub(super) fn digests(series: &data::Bench) -> Result<Vec<String>> {
+    let folder = series.table().parent().map(PathBuf::from).context("a table in a folder")?;
+    (0..4).map(|tilt| digest(&folder.join(format!("{}_tilt_{tilt:02}.expected.json", series.name)))).collect()
 }
 
 fn digest(table: &Path) -> Result<String> {

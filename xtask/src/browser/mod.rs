@@ -16,6 +16,7 @@ mod palette;
 pub mod pictures;
 mod screens;
 mod security;
+mod series;
 mod single;
 mod viewer;
 mod walk;
@@ -142,6 +143,8 @@ impl Bench<'_> {
         self.finish("hands", hands);
         let walk = self.walk().await;
         self.finish("accessibility", walk);
+        let series = self.series().await;
+        self.finish("series", series);
         let keeping = self.keeping().await;
         self.finish("copies", keeping);
         let security = self.security().await;
@@ -164,6 +167,7 @@ impl Bench<'_> {
             "accessibility" => self.walk().await,
             "choices" => self.choices().await,
             "keeping" => self.keeping().await,
+            "series" => self.series().await,
             "loading" => self.loading().await,
             "security" => self.security().await,
             "faults" => self.faults(true).await,

@@ -9,6 +9,7 @@ use super::{
     Bench, FILE_INPUT,
     cdp::Browser,
     launch,
+    series::SETTLED,
     viewer::{IS_OPEN, PICKS_DEMO},
 };
 use crate::{paths, serve, test::data};
@@ -145,6 +146,7 @@ impl Bench<'_> {
         bytes += self.shoot(&out, "open", [1280, 720]).await?;
         bytes += self.shoot_reading(&out).await?;
         bytes += self.shoot_bad(&out).await?;
+        bytes += self.shoot_series(&out).await?;
         self.open_page().await?;
         self.look("__planescope.openDemo().then(() => null)").await?;
         self.look(HIDE).await?;
@@ -213,6 +215,20 @@ impl Bench<'_> {
         self.settle().await?;
         self.look(HIDE).await?;
         self.shoot(out, "bad-pixels", [1280, 720]).await
+    }
+
+    /// A series of four tilts with memory for three.
+    async fn shoot_series(&mut self, out: &Path) -> Result<usize> {
+        self.open_page().await?;
+        self.open_tilts(&data::TILTS).await?;
+        self.look(HIDE).await?;
+        let budget = "(() => { const { sets } = __planescope.series; __planescope.setBudget(3.3 * Math.max(...sets.map((set) => set.bytes))); return null; })()";
+        self.look(budget).await?;
+        self.click(".tile[data-place=\"1\"] [data-do^=star]").await?;
+        self.click(".tile[data-place=\"1\"] .tile-view").await?;
+        self.look(SETTLED).await?;
+        self.settle().await?;
+        self.shoot(out, "series", [1280, 720]).await
     }
 
     async fn shoot(&mut self, out: &Path, name: &str, [width, height]: [u32; 2]) -> Result<usize> {

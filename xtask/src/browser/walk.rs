@@ -32,7 +32,7 @@ const STATES: [(&str, &str); 8] = [
 ];
 
 /// Runs axe-core and gives what it finds wrong, in short. Over pictures contrast cannot be told from the style sheet.
-const AXE: &str = "axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations.flatMap(({ id, nodes }) =>\
+pub(super) const AXE: &str = "axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations.flatMap(({ id, nodes }) =>\
      nodes.map(({ target, any, all, none }) => `${id} at ${target.join(' ')}: ${[...any, ...all, ...none].map((c) => c.message).join('; ')}`)))";
 
 /// Where the focus is: its name, whether it can be seen, and whether it is marked.

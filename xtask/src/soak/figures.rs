@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-/// One set opened, worked on, and left.
+/// All sets opened, worked on, and closed.
 #[derive(Clone, Debug, Default)]
 pub struct Cycle {
     pub set: String,
@@ -14,6 +14,8 @@ pub struct Cycle {
     pub recomputes: u64,
     /// Of the cursor.
     pub moves: u64,
+    /// From one set to another.
+    pub scrubs: u64,
     /// Between one picture and the next.
     pub frames_ms: Vec<f64>,
     /// Answers that differ from the first.
@@ -22,17 +24,20 @@ pub struct Cycle {
     pub heap_bytes: f64,
     /// And of its array buffers.
     pub buffers_bytes: f64,
-    /// By the page's own ledger.
+    /// By the page's own ledger, while all is open.
     pub gpu_bytes: f64,
+    /// The same after everything was closed.
+    pub left_bytes: f64,
 }
 
 impl Cycle {
     pub fn in_words(&self) -> String {
         format!(
-            "{:.0} s: {}, {} recomputes, heap {:.1} MB, buffers {:.1} MB, GPU {:.1} MB",
+            "{:.0} s: {}, {} recomputes, {} scrubs, heap {:.1} MB, buffers {:.1} MB, GPU {:.1} MB",
             self.at_s,
             self.set,
             self.recomputes,
+            self.scrubs,
             self.heap_bytes / 1e6,
             self.buffers_bytes / 1e6,
             self.gpu_bytes / 1e6
@@ -56,6 +61,10 @@ impl Figures {
         let mut wrong: Vec<String> = self.broken.iter().map(|words| format!("ended early: {words}")).collect();
         wrong.extend(self.complaints.iter().map(|words| format!("console: {words}")));
         wrong.extend(self.cycles.iter().flat_map(|cycle| cycle.wrong.clone()));
+        let left = self.cycles.iter().filter(|cycle| cycle.left_bytes != 0.0);
+        wrong.extend(
+            left.map(|cycle| format!("{:.0} bytes of GPU memory are left when all is closed", cycle.left_bytes)),
+        );
         if let Some(grown) = self.grown(|cycle| cycle.heap_bytes).filter(|grown| *grown > FLAT_BYTES) {
             wrong.push(format!("the heap grew by {:.1} MB after the first minute", grown / 1e6));
         }
@@ -88,11 +97,13 @@ impl Figures {
             "cycles": self.cycles.len(),
             "recomputes": sum(|cycle| cycle.recomputes),
             "cursorMoves": sum(|cycle| cycle.moves),
+            "scrubs": sum(|cycle| cycle.scrubs),
             "consoleErrors": self.complaints.len(),
             "framesMs": {"n": frames.len(), "p50": at(0.5), "p95": at(0.95), "max": at(1.0)},
             "heapBytes": column(|cycle| cycle.heap_bytes),
             "bufferBytes": column(|cycle| cycle.buffers_bytes),
             "gpuBytes": column(|cycle| cycle.gpu_bytes),
+            "leftBytes": column(|cycle| cycle.left_bytes),
             "loadMs": column(|cycle| cycle.load_ms),
             "openedS": column(|cycle| cycle.opened_s),
             "atS": column(|cycle| cycle.at_s),
@@ -125,10 +136,18 @@ mod tests {
 
     #[test]
     fn errors_and_differences_are_wrong_and_times_are_sorted() {
-        let wrong = Cycle { wrong: vec!["disc 5: 0, at first 1".to_owned()], ..cycle(1.0, 0.0) };
+        let wrong = Cycle { wrong: vec!["disc 5: 0, at first 1".to_owned()], left_bytes: 7.0, ..cycle(1.0, 0.0) };
         let figures =
             Figures { cycles: vec![wrong], complaints: vec!["oh".to_owned()], broken: Some("gone".to_owned()) };
-        assert_eq!(figures.wrong(), ["ended early: gone", "console: oh", "disc 5: 0, at first 1"]);
+        assert_eq!(
+            figures.wrong(),
+            [
+                "ended early: gone",
+                "console: oh",
+                "disc 5: 0, at first 1",
+                "7 bytes of GPU memory are left when all is closed"
+            ]
+        );
         assert_eq!(figures.to_json()["framesMs"], json!({"n": 2, "p50": 20.0, "p95": 20.0, "max": 20.0}));
     }
 }

@@ -43,6 +43,9 @@ pub const ROWS: Bench =
 /// A tilt series of four sets.
 pub const TILTS: Bench = Bench { name: "tilts", preset: "seed", expand: &["--tilts", "4"], scan: [64, 64] };
 
+/// A smaller one, which is read again and again.
+pub const SMALL_TILTS: Bench = Bench { name: "small", preset: "seed", expand: &["--tilts", "4"], scan: [32, 32] };
+
 impl Bench {
     /// The table of right answers, `NAME.expected.json`.
     pub fn table(&self) -> PathBuf {
@@ -135,7 +138,7 @@ pub fn hdf5_files(folder: &Path) -> Result<Vec<PathBuf>> {
 }
 
 fn make_bench(python: &Path, sources: &Path, out: &Path) -> Result<()> {
-    for bench in BENCH.iter().chain([&ROWS, &TILTS]) {
+    for bench in BENCH.iter().chain([&ROWS, &TILTS, &SMALL_TILTS]) {
         let seed = bench.seed_file();
         if !seed.exists() {
             make_frames(python, sources, &seed, bench.preset, "256")?;

@@ -27,7 +27,7 @@ pub struct Options {
     #[arg(long)]
     no_build: bool,
     /// Of the small A/B experiments those that have this in their name; of the browser tests only this one, headless:
-    /// viewer, hands, accessibility, choices, loading, keeping, security, faults, screenshots, single or bundle
+    /// viewer, hands, accessibility, choices, loading, keeping, series, security, faults, screenshots, single or bundle
     #[arg(long)]
     only: Option<String>,
 }

@@ -41,7 +41,7 @@ fn new_inputs_break_nothing() {
         let seeds = target.seeds(&[]).expect("the corpus is there");
         let inputs: Vec<Input> = seeds.into_iter().map(|seed| Input::sealed(seed, Vec::new())).collect();
         let (mut random, mut bytes) = (Random::new(3), Vec::new());
-        for _ in 0..500 {
+        for _ in 0..100 {
             let (parent, other) = (random.below(inputs.len()), random.below(inputs.len()));
             mutate(&mut random, form, &inputs[parent], &inputs[other], &mut bytes);
             let verdict = judge(limits(), bytes.len(), || target.feed(&bytes));

@@ -219,7 +219,7 @@ again, so that changes get past them), guided by coverage: an input that reaches
 (`cargo xtask fuzz`, on stable Rust). Arithmetic that overflows is a panic in this build. Every answer is checked: errors
 have words, decoded bytes have the length that was asked for, what was read as a view is written and read again equal,
 and the CPU's codec and the GPU's twin agree on bitshuffle-LZ4. The bound on memory is 256 MiB and 1,024 bytes for each
-byte of the input. Where code cannot be reached, it is mostly that of sizes that no small file has.
+byte of the input.
 
 | input | executions | accepted | refused in words | broken | slowest | most memory | code reached |
 |---|---:|---:|---:|---:|---:|---:|---|

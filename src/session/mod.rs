@@ -156,7 +156,7 @@ impl Session {
     }
 
     /// Who hears of the profile of every load that ended, and whether its set is on show.
-    pub fn watch(&self, watcher: Rc<dyn Fn(&LoadProfile, bool)>) {
+    pub fn watch(&self, watcher: Watcher) {
         self.watchers.borrow_mut().push(watcher);
     }
 

@@ -56,7 +56,9 @@ pub fn feed(target: &str, executions: u64, seed: u64, keep: Option<&Path>) -> Re
     let (raw, out) = (home.join(format!("{target}.profraw")), home.join(format!("{target}.json")));
     let fixtures = Some(data::fixtures_folder()).filter(|folder| folder.is_dir());
     let mut command = Command::new(&program);
-    command.current_dir(paths::root()).env("LLVM_PROFILE_FILE", &raw);
+    // It takes its corpus from where Cargo says that its package lies; Cargo says so of this program.
+    command.current_dir(paths::root()).env("CARGO_MANIFEST_DIR", paths::root().join("fuzz"));
+    command.env("LLVM_PROFILE_FILE", &raw);
     if target == "cut" {
         command.arg("cut").arg(paths::root().join("tests/data/robustness")).args(&fixtures).arg("--out").arg(&out);
     } else {

@@ -277,6 +277,11 @@ fn cancelling_keeps_what_was_read_and_says_so() {
     assert_eq!(bench.app.messages[0].error.found, "8; the rest is dotted and left out of every sum");
     bench.app.frame(0.0);
     assert!(bench.app.image.is_some());
+    // A batch that was under way.
+    bench.decoded = 12;
+    bench.send(Event::BatchReady);
+    bench.answer_all();
+    assert_eq!(bench.app.messages[0].error.found, "12; the rest is dotted and left out of every sum");
 }
 
 #[test]

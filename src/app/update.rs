@@ -103,6 +103,11 @@ impl App {
                 };
                 set.set_states(states);
                 set.faults = faults;
+                // Patterns that were under way when reading was stopped count too.
+                let stopped = self.messages.iter_mut().find(|message| message.error.key == notices::STOPPED);
+                if let Some(message) = stopped {
+                    message.error = notices::stopped(set);
+                }
                 self.answered(lane, answer, ms);
             }
             event => self.user(event, effects),

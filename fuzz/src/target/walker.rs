@@ -78,8 +78,14 @@ pub fn mean(input: &[u8]) -> String {
     let sources: Vec<&dyn ByteSource> = files.iter().map(|file| file as &dyn ByteSource).collect();
     let opened = acquisition::open(&sources, &Options::default());
     let outcome = look(&opened, &sources);
+    // An inspection decodes all frames: what it takes is only hostile where these are few bytes.
+    let decoded_bytes = opened
+        .sets
+        .iter()
+        .map(|set| (set.frames as usize).saturating_mul(set.frame_bytes()))
+        .fold(0, usize::saturating_add);
     match input.iter().fold(input.len(), |sum, &byte| sum.wrapping_add(byte.into())) % 4 {
-        0 => {
+        0 if decoded_bytes <= 4 * LARGEST_FRAME => {
             let report = inspect(&sources[..1], Request::default()).expect("bytes in memory can be read");
             assert!(!report.text.is_empty() && report.json["message"].is_string(), "an answer in words");
         }

@@ -1,12 +1,13 @@
 //! The page's state, without a page: events in, questions and pictures out.
 
+mod made;
+
 use std::{cell, rc::Rc};
 
 use planescope::{
     Error, Kind,
     acquisition::{
-        Acquisition, AxisChoice, AxisOrder, BadPixels, Calibration, Change, Place, ScanChoice, ScanFrom, Storage,
-        Stored,
+        Acquisition, AxisChoice, AxisOrder, Change, Place,
         contents::{Contents, Described, Entry as Listed, What},
     },
     app::{
@@ -19,7 +20,7 @@ use planescope::{
         FrameState, Frames, Moments, Pattern, PatternMax, PatternSquares, PatternSum, PixelSet, ScanSquares, ScanSums,
     },
     products::{DetectorShape, Disc, Flip},
-    shape::{Detector, Dtype, Scan},
+    shape::{Detector, Scan},
 };
 
 const DETECTOR: Detector = Detector { rows: 32, cols: 32 };
@@ -146,35 +147,13 @@ fn sized_app() -> App {
 }
 
 fn acquisition() -> Acquisition {
-    Acquisition {
-        name: "au_master.h5".into(),
-        dataset: "/entry/data/data".into(),
-        files: vec![],
-        files_missing: vec![],
-        parts: vec![],
-        files_linked: 0,
-        dtype: Dtype::U16,
-        stored: Stored::default(),
-        channels: vec![],
-        channel: 0,
-        detector: DETECTOR,
-        frames: FRAMES as u32,
-        frames_announced: None,
-        scan: ScanChoice { shape: SCAN, from: ScanFrom::Sidecar, alternatives: vec![Scan { rows: 2, cols: 10 }] },
-        storage: Storage::BitshuffleLz4 { block_px: 1024, chunks: vec![], sections: vec![] },
-        bad_pixels: BadPixels::default(),
-        saturation: None,
-        calibration: Calibration::default(),
-        facts: vec![],
-        notices: vec![],
-    }
+    let mut set = made::acquisition("au_master.h5", DETECTOR, SCAN);
+    set.scan.alternatives = vec![Scan { rows: 2, cols: 10 }];
+    set
 }
 
 fn bright_disc(disc: Disc, frames: u32) -> PatternSum {
-    let shape = DetectorShape::Disc { centre: disc.centre, inner: 0.0, outer: disc.radius };
-    let inside = shape.pixels(DETECTOR);
-    let sum = (0..DETECTOR.pixels()).map(|pixel| if inside.contains(pixel) { 1000 } else { 3 }).collect();
-    PatternSum { sum, frames }
+    made::bright_disc(DETECTOR, disc.centre, disc.radius, frames)
 }
 
 #[test]

@@ -1,10 +1,12 @@
 //! Several sets on the page's state, without a page: what is read and put out, what each panel shows, what is shared.
 
+mod made;
+
 use std::{collections::BTreeSet, rc::Rc};
 
 use planescope::{
     Error, Kind,
-    acquisition::{Acquisition, BadPixels, Calibration, ScanChoice, ScanFrom, Storage, Stored, UsedFile},
+    acquisition::{Acquisition, UsedFile},
     app::{
         App, Ask, Command, Computer, Effect, Event, Lane, Panel, Stage,
         event::{Answer, Button, Entry, Memory},
@@ -13,7 +15,7 @@ use planescope::{
     },
     engine::{FrameState, Moments, Pattern, PatternMax, PatternSquares, PatternSum, ScanSquares, ScanSums},
     products::{DetectorShape, Flip},
-    shape::{Detector, Dtype, Scan},
+    shape::{Detector, Scan},
 };
 
 const DETECTOR: Detector = Detector { rows: 16, cols: 16 };
@@ -205,35 +207,12 @@ impl Bench {
 }
 
 fn acquisition(name: &str) -> Acquisition {
-    Acquisition {
-        name: format!("{name}_master.h5"),
-        dataset: "/entry/data/data".into(),
-        files: vec![UsedFile { name: name.into(), len_bytes: BYTES, len_announced: None, picked: 0 }],
-        files_missing: vec![],
-        parts: vec![],
-        files_linked: 0,
-        dtype: Dtype::U16,
-        stored: Stored::default(),
-        channels: vec![],
-        channel: 0,
-        detector: DETECTOR,
-        frames: FRAMES as u32,
-        frames_announced: None,
-        scan: ScanChoice { shape: SCAN, from: ScanFrom::Sidecar, alternatives: vec![] },
-        storage: Storage::BitshuffleLz4 { block_px: 256, chunks: vec![], sections: vec![] },
-        bad_pixels: BadPixels::default(),
-        saturation: None,
-        calibration: Calibration::default(),
-        facts: vec![],
-        notices: vec![],
-    }
+    let file = UsedFile { name: name.into(), len_bytes: BYTES, len_announced: None, picked: 0 };
+    Acquisition { files: vec![file], ..made::acquisition(&format!("{name}_master.h5"), DETECTOR, SCAN) }
 }
 
 fn bright_disc(times: u64) -> PatternSum {
-    let shape = DetectorShape::Disc { centre: [8.0, 7.0 + times as f64 / 2.0], inner: 0.0, outer: 4.0 };
-    let inside = shape.pixels(DETECTOR);
-    let sum = (0..DETECTOR.pixels()).map(|pixel| if inside.contains(pixel) { 1000 } else { 3 }).collect();
-    PatternSum { sum, frames: FRAMES as u32 }
+    made::bright_disc(DETECTOR, [8.0, 7.0 + times as f64 / 2.0], 4.0, FRAMES as u32)
 }
 
 /// Pixels of a detector of this outer radius about (8, 8).

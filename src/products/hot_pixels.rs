@@ -20,8 +20,8 @@ pub fn hot_pixels(sums: &[u64], good: &PixelSet) -> Vec<u32> {
         return Vec::new();
     }
     let value = |row: u32, col: u32| sums[(row * cols + col) as usize] as i64;
-    // Nearly all pixels are settled by their neighbours alone.
-    let may_be_hot = |row: u32, col: u32| {
+    // The second highest of the eight neighbours, if there are enough.
+    let second_near = |row: u32, col: u32| {
         let (mut most, mut second, mut count) = (i64::MIN, i64::MIN, 0);
         for r in row.saturating_sub(1)..(row + 2).min(rows) {
             for c in col.saturating_sub(1)..(col + 2).min(cols) {
@@ -32,25 +32,18 @@ pub fn hot_pixels(sums: &[u64], good: &PixelSet) -> Vec<u32> {
                 }
             }
         }
-        count >= FEWEST && value(row, col) as f64 - second as f64 > SIGMAS * (second.max(0) as f64 + 1.0).sqrt()
+        (count >= FEWEST).then_some(second as f64)
     };
     let is_hot = |&(row, col): &(u32, u32)| {
-        if !may_be_hot(row, col) {
+        let Some(second) = second_near(row, col) else { return false };
+        let rise = value(row, col) as f64 - second;
+        // Nearly all pixels are settled by their neighbours alone.
+        if rise <= noise_of(second) {
             return false;
         }
-        let (mut near, mut wide) = (Vec::with_capacity(8), Vec::with_capacity(24));
-        for (r, c) in around(row, rows).flat_map(|r| around(col, cols).map(move |c| (r, c))) {
-            let pixel = r * cols + c;
-            if (r, c) == (row, col) || !good.contains(pixel) {
-                continue;
-            }
-            let sum = value(r, c);
-            wide.push(sum);
-            if r.abs_diff(row) <= 1 && c.abs_diff(col) <= 1 {
-                near.push(sum);
-            }
-        }
-        stands_out(value(row, col), near, wide)
+        let places = around(row, rows).flat_map(|r| around(col, cols).map(move |c| (r, c)));
+        let wide = places.filter(|&(r, c)| (r, c) != (row, col) && good.contains(r * cols + c));
+        rise > least_rise(second, wide.map(|(r, c)| value(r, c)).collect())
     };
     let pixels = (0..rows).flat_map(|row| (0..cols).map(move |col| (row, col)));
     let judged = pixels.filter(|&(row, col)| good.contains(row * cols + col));
@@ -62,18 +55,19 @@ fn around(at: u32, len: u32) -> std::ops::RangeInclusive<u32> {
     at.saturating_sub(REACH)..=(at + REACH).min(len - 1)
 }
 
-fn stands_out(sum: i64, mut near: Vec<i64>, mut wide: Vec<i64>) -> bool {
-    if near.len() < FEWEST {
-        return false;
-    }
-    near.sort_unstable();
+/// What counting alone makes of `second` counts.
+fn noise_of(second: f64) -> f64 {
+    SIGMAS * (second.max(0.0) + 1.0).sqrt()
+}
+
+/// By how much a hot pixel exceeds the second highest of its neighbours, in the wider surroundings `wide`.
+fn least_rise(second: f64, mut wide: Vec<i64>) -> f64 {
     wide.sort_unstable();
-    let (second, median) = (near[near.len() - 2] as f64, wide[wide.len() / 2] as f64);
+    let median = wide[wide.len() / 2] as f64;
     let mut apart: Vec<f64> = wide.iter().map(|sum| (*sum as f64 - median).abs()).collect();
     apart.sort_unstable_by(f64::total_cmp);
     let scatter = MAD_SIGMAS * apart[apart.len() / 2];
-    let noise = SIGMAS * (second.max(0.0) + 1.0).sqrt().max(scatter);
-    sum as f64 - second > noise.max(PEAK * (second - median))
+    noise_of(second).max(SIGMAS * scatter).max(PEAK * (second - median))
 }
 
 /// The wider surroundings: this many pixels to each side.

@@ -109,6 +109,13 @@ impl Dom {
         }
     }
 
+    /// Whether the button with this id is pressed.
+    pub fn pressed(&self, id: &str, is_on: bool) {
+        if let Some(button) = self.find(id) {
+            self.attribute(&button, id, "aria-pressed", if is_on { "true" } else { "false" });
+        }
+    }
+
     pub fn style(&self, id: &str, property: &str, value: &str) {
         if self.is_new(&format!("{id} {property}"), value)
             && let Some(element) = self.find(id).and_then(|element| element.dyn_into::<HtmlElement>().ok())

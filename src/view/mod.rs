@@ -159,15 +159,9 @@ impl Page {
         dom.text("read-detector", &app.detector_reading());
         dom.text("memory", &app.memory_line());
         dom.value("play-order", app.state.play.name());
-        for (id, is_on) in [
-            ("play", app.playing),
-            ("maximise-image", app.state.maximised == Some(Panel::Image)),
-            ("maximise-pattern", app.state.maximised == Some(Panel::Pattern)),
-        ] {
-            if let Some(button) = dom.find(id) {
-                dom.attribute(&button, id, "aria-pressed", if is_on { "true" } else { "false" });
-            }
-        }
+        dom.pressed("play", app.playing);
+        dom.pressed("maximise-image", app.state.maximised == Some(Panel::Image));
+        dom.pressed("maximise-pattern", app.state.maximised == Some(Panel::Pattern));
         for (id, can) in [("undo", app.can_undo()), ("redo", app.can_redo())] {
             if let Some(button) = dom.find(id) {
                 dom.attribute(&button, id, "aria-disabled", if can { "false" } else { "true" });

@@ -40,14 +40,15 @@ struct Tiles {
 impl Canvas {
     pub fn new(dom: &Dom, panel: Panel) -> Result<Self, JsValue> {
         let view = dom.by_id(&format!("view-{}", panel.id()))?;
-        Self::on(&dom.document, view, dom.by_id(&format!("canvas-{}", panel.id()))?)
+        let canvas = Self::on(&dom.document, view, dom.by_id(&format!("canvas-{}", panel.id()))?)?;
+        // What the browser makes for the first canvas that is drawn on takes 25 ms: not while a set is read.
+        canvas.context.fill_rect(0.0, 0.0, 1.0, 1.0);
+        Ok(canvas)
     }
 
     /// The picture of `view`, on `canvas`.
     pub fn on(document: &Document, view: HtmlElement, canvas: HtmlCanvasElement) -> Result<Self, JsValue> {
         let context = context_of(&canvas)?;
-        // What the browser makes for the first canvas that is drawn on takes 25 ms: not while a set is read.
-        context.fill_rect(0.0, 0.0, 1.0, 1.0);
         let source = new_canvas(document)?;
         let (painted, drawn, unread, gaps, tiles) = Default::default();
         Ok(Self { view, canvas, context, source, painted, drawn, unread, gaps, tiles })

@@ -133,8 +133,8 @@ impl Panelled {
              <span class=\"quiet clip tile-mark\"></span><span class=\"grow\"></span>{}{}</header>\
              <div class=\"tile-view\"><canvas role=\"img\" aria-label=\"{label}\"></canvas><svg class=\"over\" aria-hidden=\"true\"></svg></div>",
             escaped(&tile.member.name),
-            switch("star", place, "i-star", "Star", &label),
-            switch("hide-set", place, "i-eye", "Hide", &label),
+            switch("", "star", place, "i-star", "Star", &label),
+            switch("", "hide-set", place, "i-eye", "Hide", &label),
         ));
         let part = |selector: &str| element.query_selector(selector)?.ok_or(JsValue::from("no part of a panel"));
         let picture = Canvas::on(document, part(".tile-view")?.dyn_into()?, part("canvas")?.dyn_into()?)?;
@@ -160,10 +160,11 @@ impl Panelled {
     }
 }
 
-/// A button of a panel's head or of the list.
-fn switch(name: &str, place: usize, icon: &str, words: &str, label: &str) -> String {
+/// A button of a panel's head or of the list; its id is `id` and the place, where it has one.
+fn switch(id: &str, name: &str, place: usize, icon: &str, words: &str, label: &str) -> String {
+    let id = if id.is_empty() { String::new() } else { format!(" id=\"{id}-{place}\"") };
     format!(
-        "<button type=\"button\" class=\"icon\" data-do=\"{name} {place}\" aria-label=\"{words} {label}\" title=\"{words}\">\
+        "<button{id} type=\"button\" class=\"icon\" data-do=\"{name} {place}\" aria-label=\"{words} {label}\" title=\"{words}\">\
          <svg class=\"i\" aria-hidden=\"true\"><use href=\"#{icon}\"/></svg></button>"
     )
 }
@@ -204,21 +205,15 @@ fn bar(dom: &Dom, app: &App) {
         format!("<i style=\"left:{:.3}%\"{}></i>", 100.0 * part, if is_in { " class=\"in\"" } else { "" })
     };
     dom.html("series-ticks", &shown.iter().enumerate().map(tick).collect::<String>());
-    pressed(dom, "play-series", series.is_playing);
-    pressed(dom, "only-starred", app.state.series.only_starred);
+    dom.pressed("play-series", series.is_playing);
+    dom.pressed("only-starred", app.state.series.only_starred);
     for link in Link::ALL {
-        pressed(dom, &format!("link-{}", link.id()), app.state.series.links.has(link));
+        dom.pressed(&format!("link-{}", link.id()), app.state.series.links.has(link));
     }
     dom.value("panels", &app.state.series.panels.to_string());
     let hidden = app.hidden_sets();
     dom.show("show-hidden", hidden > 0);
     dom.text("show-hidden", &format!("{hidden} hidden"));
-}
-
-fn pressed(dom: &Dom, id: &str, is_on: bool) {
-    if let Some(button) = dom.find(id) {
-        dom.attribute(&button, id, "aria-pressed", if is_on { "true" } else { "false" });
-    }
 }
 
 /// All sets that are open, and what they take.
@@ -230,17 +225,9 @@ fn list(dom: &Dom, app: &App) {
             "<li id=\"listed-{place}\"><button type=\"button\" class=\"text tile-name\" id=\"listed-name-{place}\" data-do=\"set {place}\" title=\"{}\">{label}</button>\
              <small class=\"quiet clip\" id=\"listed-mark-{place}\"></small>{}{}{}</li>",
             escaped(&tile.member.name),
-            switch("star", place, "i-star", "Star", &label).replacen(
-                "<button",
-                &format!("<button id=\"listed-star-{place}\""),
-                1
-            ),
-            switch("hide-set", place, "i-eye", "Show", &label).replacen(
-                "<button",
-                &format!("<button id=\"listed-eye-{place}\""),
-                1
-            ),
-            switch("close-set", place, "i-close", "Close", &label),
+            switch("listed-star", "star", place, "i-star", "Star", &label),
+            switch("listed-eye", "hide-set", place, "i-eye", "Show", &label),
+            switch("", "close-set", place, "i-close", "Close", &label),
         )
     };
     if dom.rewrite("sets", &sets.iter().map(row).collect::<String>()) {
@@ -250,8 +237,8 @@ fn list(dom: &Dom, app: &App) {
         let id = |part: &str| format!("listed-{part}-{}", tile.place);
         let held = app.bytes_at(tile.place).map(bytes).unwrap_or_default();
         dom.text(&id("mark"), &if tile.mark == Mark::Resident { held } else { tile.mark.words() });
-        pressed(dom, &id("star"), tile.is_starred);
-        pressed(dom, &id("eye"), !tile.is_hidden);
+        dom.pressed(&id("star"), tile.is_starred);
+        dom.pressed(&id("eye"), !tile.is_hidden);
         if let Some(name) = dom.find(&id("name")) {
             dom.attribute(&name, &id("name"), "aria-current", if tile.is_active { "true" } else { "false" });
         }

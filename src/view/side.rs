@@ -201,9 +201,7 @@ fn draw_fields(dom: &Dom, app: &App) {
     field(dom, app, "centre-x", Entry::CentreX, &col);
     field(dom, app, "centre-y", Entry::CentreY, &row);
     let inverted = shown.as_ref().is_some_and(|(_, inverted)| *inverted);
-    if let Some(element) = dom.find("invert") {
-        dom.attribute(&element, "invert", "aria-pressed", if inverted { "true" } else { "false" });
-    }
+    dom.pressed("invert", inverted);
     let chosen = shape.and_then(kind);
     for (place, (name, _)) in SHAPES.iter().enumerate() {
         let id = format!("shape-{name}");
